@@ -1,0 +1,96 @@
+"""ES: gradient descent on a Gaussian of fixed width, with antithetic pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import ClassVar
+
+import numpy as np
+
+from algorithms import settings
+from algorithms.interface import Array, Ending, Samples, Spread
+from algorithms.shaping import SHAPINGS
+
+# Adam's constants, Salimans et al. (2017), their released code
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+
+
+@dataclass(frozen=True)
+class ESState:
+    """The mean, and the moments of the gradient that Adam keeps."""
+
+    mean: Array  # (d,)
+    std: float  # of the noise, constant
+    first: Array  # (d,) decayed mean of the gradient
+    second: Array  # (d,) decayed mean of its square
+    steps: int = 0
+    ended: Ending | None = None
+
+    def spread(self) -> Spread:
+        return Spread(self.std, 1.0)
+
+
+@dataclass(frozen=True)
+class ES:
+    """Evolution strategy of Salimans et al.: antithetic sampling, Adam, centred ranks.
+
+    x_± = μ ± σ z,  g = (1/N) Σ_i u_i z_i,  μ ← μ − α Adam(g)
+
+    with u the shaped values of all N points and z_i the signed noise.
+
+    Args:
+        samples: N, even, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
+        step_size: α, "default" 0.01.
+        initial_std: σ, which stays as it is.
+        shaping: "centred_ranks" or "standardise".
+        optimiser: "adam" or "sgd" (μ ← μ − α g).
+
+    Ends as ``diverged`` (a NaN), or ``flat`` (all values equal, with "standardise" only).
+
+    Source: Salimans et al. (2017), Algorithm 2 and their released code; the paper, Section 6: "For
+        ES, we use the default step-size hyper-parameters", and the same initial σ for all.
+    Differs: no weight decay (their code shrinks a policy network's weights by it; a test function
+        has no such prior). As in their code g is not divided by σ, to which Adam is blind anyway.
+    """
+
+    samples: int | None = None
+    step_size: float = 0.01
+    initial_std: float = 0.5
+    shaping: str = "centred_ranks"
+    optimiser: str = "adam"
+
+    space: ClassVar[str] = "real"
+
+    def __post_init__(self) -> None:
+        settings.check_samples(self.samples)
+        if self.samples is not None and self.samples % 2:
+            raise ValueError(f"samples is {self.samples}; allowed: an even number (antithetic)")
+        settings.check_positive("step_size", self.step_size)
+        settings.check_positive("initial_std", self.initial_std)
+        settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
+        settings.check_choice("optimiser", self.optimiser, ("adam", "sgd"))
+
+    def init(self, mean: Array, rng: np.random.Generator) -> ESState:
+        return ESState(mean, self.initial_std, np.zeros(mean.size), np.zeros(mean.size))
+
+    def ask(self, state: ESState, rng: np.random.Generator) -> Samples:
+        n = self.samples or settings.samples(state.mean.size)
+        half = rng.standard_normal((n // 2, state.mean.size))
+        z = np.concatenate([half, -half])
+        y = state.std * z
+        return Samples(state.mean + y, z, y)
+
+    def tell(self, state: ESState, samples: Samples, values: Array) -> ESState:
+        u, ended = SHAPINGS[self.shaping](values)
+        if ended:
+            return replace(state, ended=ended)
+        g = (u @ samples.z) / u.size
+        if self.optimiser == "sgd":
+            return replace(state, mean=state.mean - self.step_size * g, steps=state.steps + 1)
+        t = state.steps + 1
+        first = BETA1 * state.first + (1 - BETA1) * g
+        second = BETA2 * state.second + (1 - BETA2) * g * g
+        rate = self.step_size * sqrt(1 - BETA2**t) / (1 - BETA1**t)
+        mean = state.mean - rate * first / (np.sqrt(second) + EPSILON)
+        return ESState(mean, state.std, first, second, t)

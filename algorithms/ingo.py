@@ -1,0 +1,41 @@
+"""INGO: natural-gradient descent in the natural parameters of a full Gaussian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from algorithms.gaussian import Gaussian, GaussianSearch
+from algorithms.interface import Array, Ending, Samples, Stop
+from algorithms.rank_n import add_to_inverse
+
+
+@dataclass(frozen=True)
+class INGO(GaussianSearch):
+    """Implicit Natural Gradient Optimizer with a full covariance matrix.
+
+    Σ_{t+1}⁻¹ = Σ_t⁻¹ + β Σ_i (h_i/N) Σ_t^{-½} z_i z_iᵀ Σ_t^{-½}
+    μ_{t+1}   = μ_t − β Σ_i (h_i/N) Σ_{t+1} Σ_t^{-½} z_i
+
+    Args: as GaussianSearch; the paper's step size is 1/d.
+    Ends as ``flat``, ``diverged`` or ``not_positive_definite``.
+
+    Source: Algorithm 1, Eqs. (unSigmaUpdateM) and (unMuupdate).
+    Differs: any square root of Σ_t takes the place of the symmetric one, which leaves the
+        distribution of x as it is. The term −Σ_t⁻¹ of Eq. (MonteS) is left out, as in Algorithm 1:
+        Σ h_i = 0.
+    """
+
+    def init(self, mean: Array, rng: np.random.Generator) -> Gaussian:
+        return Gaussian.isotropic(mean, self.initial_std)
+
+    def tell(self, state: Gaussian, samples: Samples, values: Array) -> Gaussian:
+        w, ended = self.weights(state.mean.size, values)
+        if ended:
+            return replace(state, ended=ended)
+        update = add_to_inverse(state.factor, samples, w)  # Eq. (unSigmaUpdateM)
+        if update is None:
+            return replace(state, ended=Ending(Stop.NOT_POSITIVE_DEFINITE))
+        factor, direction = update
+        return Gaussian(state.mean - direction, factor)  # Eq. (unMuupdate)

@@ -1,0 +1,135 @@
+"""From traces to the two tables of an experiment: one row a run, and curves over its runs.
+
+    python -m experiments.aggregate results/traces/figure_1 --problems ellipsoid levy \\
+        --algorithms ingo cma_es --runs 20 --to results/tables/figure_1
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments import trace
+
+QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
+
+
+def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
+    """A trace as its row of the table of runs (its last row and why it ended), and all its rows.
+
+    Raises:
+        ValueError: the file is no whole trace.
+    """
+    table, metadata = trace.read(path)
+    rows = table.to_pandas()
+    last = rows.iloc[-1].to_dict()
+    ints = {name: int(last[name]) for name in ("iteration", "evaluations")}
+    kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
+    return {**kept, **last, **ints, "hits": metadata["hits"]}, rows
+
+
+def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:
+    """Statistics of one quantity over the runs of a cell, at every grid point.
+
+    A run that has ended carries its last value forward to where the last run ends. Statistics
+    are over the finite values, and ``finite`` counts them: one lost run must not poison a mean.
+
+    Returns columns evaluations, runs, going (runs that have not ended before this point), finite,
+    mean, min, q1, median, q3, max.
+    """
+    # On the grid, every run that is still going has a row of its own.
+    last = max(int(rows["evaluations"].iloc[-1]) for rows in runs)
+    on_grid = [rows["evaluations"].iloc[:-1] for rows in runs]
+    grid = np.unique(np.concatenate([*on_grid, [last]]))
+    ends = np.array([rows["evaluations"].iloc[-1] for rows in runs])
+    values = np.array([_step(rows, quantity, grid) for rows in runs])  # (runs, grid)
+    values[~np.isfinite(values)] = np.nan
+    with np.errstate(all="ignore"):
+        masked = np.ma.masked_invalid(values)
+        quartiles = _nanquantile(values, (0.0, 0.25, 0.5, 0.75, 1.0))
+    return pd.DataFrame(
+        {
+            "evaluations": grid,
+            "runs": len(runs),
+            "going": (ends[:, None] >= grid).sum(axis=0),
+            "finite": np.isfinite(values).sum(axis=0),
+            "mean": masked.mean(axis=0).filled(np.nan),
+            **dict(zip(("min", "q1", "median", "q3", "max"), quartiles, strict=True)),
+        }
+    )
+
+
+def _step(rows: pd.DataFrame, quantity: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The value of the last row at or before each grid point."""
+    at = np.searchsorted(rows["evaluations"].to_numpy(), grid, side="right") - 1
+    return rows[quantity].to_numpy(dtype=float)[np.maximum(at, 0)]
+
+
+def _nanquantile(values: NDArray[np.float64], levels: tuple[float, ...]) -> NDArray[np.float64]:
+    """Quantiles over the finite runs at each grid point; NaN where there is none."""
+    result = np.full((len(levels), values.shape[1]), np.nan)
+    some = np.isfinite(values).any(axis=0)
+    if some.any():
+        result[:, some] = np.nanquantile(values[:, some], levels, axis=0)
+    return result
+
+
+def aggregate(
+    folder: Path, problems: list[str], algorithms: list[str], runs: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table of runs and the table of curves of an experiment, from the traces in ``folder``.
+
+    Raises:
+        ValueError: traces are missing or broken; all of them are named.
+    """
+    rows, curves, broken = [], [], []
+    for problem in problems:
+        for algorithm in algorithms:
+            label = {"problem": problem, "algorithm": algorithm}
+            cell = []
+            for seed in range(runs):
+                try:
+                    row, steps = run_row(folder / problem / algorithm / f"{seed}.parquet")
+                except ValueError as error:
+                    broken.append(str(error))
+                else:
+                    rows.append({**label, **row})
+                    cell.append(steps)
+            if len(cell) == runs:
+                curves += [
+                    curve(cell, quantity).assign(**label, quantity=quantity)
+                    for quantity in QUANTITIES
+                ]
+    if broken:
+        raise ValueError("\n".join(broken))
+    return pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write runs.parquet and curves.parquet."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.aggregate", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("traces", type=Path, help="folder of the experiment's traces")
+    parser.add_argument("--problems", nargs="+", required=True)
+    parser.add_argument("--algorithms", nargs="+", required=True)
+    parser.add_argument("--runs", type=int, required=True)
+    parser.add_argument("--to", type=Path, required=True, help="folder of the tables")
+    args = parser.parse_args(arguments)
+    try:
+        runs, curves = aggregate(args.traces, args.problems, args.algorithms, args.runs)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    args.to.mkdir(parents=True, exist_ok=True)
+    runs.to_parquet(args.to / "runs.parquet", index=False, compression="zstd")
+    curves.to_parquet(args.to / "curves.parquet", index=False, compression="zstd")
+
+
+if __name__ == "__main__":
+    main()

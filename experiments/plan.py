@@ -1,0 +1,261 @@
+"""From config.yaml to the runs that it asks for, checked before the first of them starts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+
+import algorithms
+import problems
+from experiments.run import command
+from experiments.single import Spec
+from experiments.sources import fingerprint
+
+TABLES = ("runs.parquet", "curves.parquet")  # of an experiment
+SCHEMA = Path(__file__).with_name("config.schema.yaml")
+
+
+class ConfigError(ValueError):
+    """The config asks for something that is not allowed; the message says what, where and why."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of problems × optimisers × seeds."""
+
+    name: str
+    runs: int
+    cells: dict[tuple[str, str], Spec]  # by the labels of problem and optimiser
+
+    @property
+    def problems(self) -> list[str]:
+        return list(dict.fromkeys(problem for problem, _ in self.cells))
+
+    @property
+    def algorithms(self) -> list[str]:
+        return list(dict.fromkeys(algorithm for _, algorithm in self.cells))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that config.yaml asks for, with the paths of what it makes."""
+
+    results: Path
+    seeds_per_job: int
+    experiments: dict[str, Experiment]
+    figures: dict[str, dict[str, str]]
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Plan:
+        """The plan of a config.
+
+        Raises:
+            ConfigError: the config breaks the schema, names an optimiser, problem or parameter
+                that does not exist, gives one a value that is not allowed, or names a results
+                folder that cannot be written.
+        """
+        _check_schema(config)
+        experiments = {
+            name: Experiment(
+                name,
+                settings.get("runs", config["runs"]),
+                dict(_cells(f"experiments.{name}", settings, config["root_seed"])),
+            )
+            for name, settings in config["experiments"].items()
+        }
+        figures = {
+            name: {"column": "batch_min", "band": "range", **settings}
+            for name, settings in config["figures"].items()
+        }
+        for name, settings in figures.items():
+            if settings["experiment"] not in experiments:
+                raise ConfigError(
+                    f"figures.{name}.experiment is {settings['experiment']!r}; "
+                    f"allowed: {', '.join(experiments)}"
+                )
+        _check_writable(Path(config["results"]))
+        return cls(Path(config["results"]), config["seeds_per_job"], experiments, figures)
+
+    def trace(self, experiment: str, problem: str, algorithm: str, seed: int | str) -> str:
+        """Path of a trace."""
+        return str(self.results / "traces" / experiment / problem / algorithm / f"{seed}.parquet")
+
+    def traces(self, experiment: str) -> list[str]:
+        """Paths of all traces of an experiment, seed by seed, so that every figure has some early."""
+        e = self.experiments[experiment]
+        return [self.trace(experiment, *cell, seed) for seed in range(e.runs) for cell in e.cells]
+
+    def chunks(self) -> list[tuple[str, list[str]]]:
+        """The (experiment, seeds) that one job runs, as wildcards of Snakemake where they vary."""
+        if self.seeds_per_job == 1:
+            return [("{experiment}", ["{seed}"])]
+        size = self.seeds_per_job
+        return [
+            (e.name, [str(seed) for seed in range(first, min(first + size, e.runs))])
+            for e in self.experiments.values()
+            for first in range(0, e.runs, size)
+        ]
+
+    def tables_of(self, figure: str) -> list[str]:
+        """Paths of the tables that a figure is drawn from."""
+        return [str(self._tables(self.figures[figure]["experiment"]) / f) for f in TABLES]
+
+    def command(self, trace: str) -> str:
+        """The shell command that makes a trace, but for ``--to``."""
+        return command(self._spec(trace))
+
+    def table_command(self, experiment: str) -> str:
+        """The shell command that makes the tables of an experiment."""
+        e = self.experiments[experiment]
+        return (
+            f"python -m experiments.aggregate {self.results / 'traces' / experiment}"
+            f" --problems {' '.join(e.problems)} --algorithms {' '.join(e.algorithms)}"
+            f" --runs {e.runs} --to {self._tables(experiment)}"
+        )
+
+    def figure_command(self, figure: str) -> str:
+        """The shell command that draws a figure."""
+        settings = self.figures[figure]
+        return (
+            f"python -m figures.convergence {self._tables(settings['experiment'])}"
+            f" --column {settings['column']} --band {settings['band']}"
+            f" --to {self.results / 'figures' / figure}"
+        )
+
+    def code(self, trace: str) -> str:
+        """Fingerprint of the code that the data of a trace depends on."""
+        spec = self._spec(trace)
+        problem = f"problems.{self._problem_modules[spec.problem]}"
+        return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", problem)
+
+    @property
+    def wildcards(self) -> dict[str, str]:
+        """What each wildcard of the Snakefile can be."""
+        cells = [cell for e in self.experiments.values() for cell in e.cells]
+        return {
+            "experiment": _one_of(self.experiments),
+            "problem": _one_of(problem for problem, _ in cells),
+            "algorithm": _one_of(algorithm for _, algorithm in cells),
+            "figure": _one_of(self.figures),
+            "seed": r"\d+",
+        }
+
+    def _tables(self, experiment: str) -> Path:
+        return self.results / "tables" / experiment
+
+    def _spec(self, trace: str) -> Spec:
+        experiment, problem, algorithm = Path(trace).parts[-4:-1]
+        return self.experiments[experiment].cells[problem, algorithm]
+
+    @cached_property
+    def _problem_modules(self) -> dict[str, str]:
+        return problems.available()
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """A regular expression for these names."""
+    return "|".join(map(re.escape, dict.fromkeys(names)))
+
+
+def load(*paths: str | Path) -> Plan:
+    """The plan of config files, each laid over the ones before it, as Snakemake does."""
+    config: dict[str, Any] = {}
+    for path in paths:
+        config = _merge(config, yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+    return Plan.from_config(config)
+
+
+def _merge(base: Any, over: Any) -> Any:
+    if isinstance(base, dict) and isinstance(over, dict):
+        return base | {key: _merge(base.get(key), value) for key, value in over.items()}
+    return over
+
+
+def _cells(
+    where: str, settings: dict[str, Any], root_seed: int
+) -> Iterator[tuple[tuple[str, str], Spec]]:
+    """The cells of an experiment, each built once so that a mistake shows now."""
+    dim = {"dim": settings["dim"]} if "dim" in settings else {}
+    for problem_label, problem_settings in settings["problems"].items():
+        problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
+        made = _build(problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters)
+        for label, own in settings["algorithms"].items():
+            algorithm, parameters = _named("algorithm", label, settings.get("common", {}) | own)
+            at = f"{where}.algorithms.{label}"
+            optimiser = _build(algorithms.build, at, algorithm, parameters)
+            if optimiser.space != made.space:
+                raise ConfigError(
+                    f"{at} searches a {optimiser.space} space, but "
+                    f"{where}.problems.{problem_label} has a {made.space} one"
+                )
+            yield (
+                (problem_label, label),
+                Spec(
+                    problem=problem,
+                    algorithm=algorithm,
+                    budget=settings["budget"],
+                    target=settings["target"],
+                    problem_parameters=problem_parameters,
+                    algorithm_parameters=parameters,
+                    root_seed=root_seed,
+                ),
+            )
+
+
+def _named(kind: str, label: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A label's settings, split into the name of what is meant (the label, if not given) and the
+    parameters.
+    """
+    return settings.get(kind, label), {k: v for k, v in settings.items() if k != kind}
+
+
+def _build(make: Any, where: str, name: str, parameters: dict[str, Any]) -> Any:
+    try:
+        return make(name, parameters)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _check_schema(config: dict[str, Any]) -> None:
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(e.path))
+    if errors:
+        raise ConfigError("\n".join(map(_explain, errors)))
+
+
+def _explain(error: ValidationError) -> str:
+    """One line: the key, its value, and what is allowed."""
+    where = ".".join(map(str, error.absolute_path)) or "the config"
+    if error.validator == "additionalProperties":
+        allowed = error.schema["properties"]
+        unknown = [key for key in error.instance if key not in allowed]
+        return f"{where} has no key {', '.join(map(repr, unknown))}; allowed: {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{where} lacks {', '.join(map(repr, missing))}"
+    allowed = {
+        "minimum": f"a number ≥ {error.validator_value}",
+        "minLength": "a text that is not empty",
+        "minProperties": "at least one entry",
+        "enum": f"one of {error.validator_value}",
+        "type": f"a value of type {error.validator_value}",
+        "pattern": f"a name of the form {error.validator_value}",
+    }.get(str(error.validator), error.message)
+    return f"{where} is {error.instance!r}; allowed: {allowed}"
+
+
+def _check_writable(folder: Path) -> None:
+    """Raise ConfigError unless the folder, or the nearest one above it that exists, takes files."""
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(f"results is {str(folder)!r}; {existing} is no folder that can be written")

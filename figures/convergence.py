@@ -1,0 +1,157 @@
+"""One panel a problem, one line an optimiser: the mean over runs against evaluations, log scale.
+
+    python -m figures.convergence results/tables/figure_1 --column batch_min --band range \\
+        --to results/figures/figure_1
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from figures import style
+
+COLUMNS = {
+    "batch_min": "minimum f of the current batch",
+    "best": "smallest f so far",
+    "f_mean": "f at the mean",
+    "batch_mean": "mean f of the current batch",
+}
+BANDS = {
+    "range": ("min", "max", "the smallest to the largest run"),
+    "quartiles": ("q1", "q3", "the quartiles of the runs"),
+}
+
+
+def draw(
+    runs: pd.DataFrame, curves: pd.DataFrame, column: str, band: str, target: float = 1e-10
+) -> tuple[Figure, str]:
+    """The picture and its caption.
+
+    Args:
+        runs: a row a run, as experiments.aggregate makes it.
+        curves: statistics over the runs of each cell.
+        column: which quantity, a key of COLUMNS.
+        band: what is shaded, a key of BANDS.
+        target: drawn as a line.
+    """
+    style.use()
+    curves = curves[curves["quantity"] == column]
+    problems = list(dict.fromkeys(runs["problem"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    width = min(3, len(problems))
+    height = -(-len(problems) // width)
+    figure, axes = plt.subplots(
+        height, width, figsize=(2.5 * width, 2.05 * height + 0.4), squeeze=False, sharex=True
+    )
+    right = curves["evaluations"].max()
+    for ax, problem in zip(axes.flat, problems, strict=False):
+        for algorithm, line in look.items():
+            cell = curves[(curves["problem"] == problem) & (curves["algorithm"] == algorithm)]
+            ends = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
+            if len(cell):
+                _draw_cell(ax, cell, ends, line, BANDS[band][:2], right)
+        ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
+        ax.set_yscale("log")
+        ax.set_xlim(0, right)
+        _name_dropped(ax, curves[curves["problem"] == problem], look)
+    for ax in axes.flat[len(problems) :]:
+        ax.remove()
+    for ax in axes[-1]:
+        ax.set_xlabel("evaluations")
+        ax.xaxis.set_major_formatter(_thousands)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("mean f over runs")
+    handles = [
+        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label)
+        for i in look.values()
+    ]
+    figure.legend(handles=handles, loc="upper center", ncols=min(6, len(handles)), handlelength=3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
+    return figure, _caption(runs, column, band, target)
+
+
+def _draw_cell(
+    ax: Axes, cell: pd.DataFrame, ends: pd.DataFrame, line: style.Line, band: Any, right: float
+) -> None:
+    """One line with its band; a dot where all its runs had reached the target, a cross where the
+    last of them stopped for another reason than the budget, and a thin level line from there on.
+    """
+    x = cell["evaluations"].to_numpy()
+    y = _positive(cell["mean"])
+    low, high = (_positive(cell[name]) for name in band)
+    ax.fill_between(x, np.fmax(low, 1e-300), high, color=line.color, alpha=0.18, linewidth=0)
+    ax.plot(
+        x, y, color=line.color, linestyle=line.dash, marker=line.marker, markevery=0.22,
+        markerfacecolor="white", markeredgewidth=0.9,
+    )  # fmt: skip
+    if x[-1] < 0.999 * right and np.isfinite(y[-1]):
+        reached = (ends["stop"] == "target").all()
+        ax.plot(x[-1], y[-1], "o" if reached else "x", color=line.color, clip_on=False, zorder=5)
+        if not reached:
+            ax.plot([x[-1], right], [y[-1]] * 2, color=line.color, linewidth=0.6, linestyle=":")
+
+
+def _positive(values: pd.Series) -> Any:
+    """Values with what a log axis cannot show (≤ 0, not finite) as NaN."""
+    v = values.to_numpy(dtype=float, copy=True)
+    v[~(np.isfinite(v) & (v > 0))] = np.nan
+    return v
+
+
+def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -> None:
+    """Say in the panel which lines have points that a log axis cannot show, and how many."""
+    dropped = [
+        f"{look[str(name)].label}: {bad} of {len(cell)} points ≤ 0 or not finite"
+        for name, cell in curves.groupby("algorithm", sort=False)
+        if (bad := int(np.isnan(_positive(cell["mean"])).sum()))
+    ]
+    if dropped:
+        ax.text(0.98, 0.98, "\n".join(dropped), transform=ax.transAxes, fontsize=6, ha="right", va="top")
+
+
+def _thousands(value: float, _: int) -> str:
+    if value >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if value else "0"
+
+
+def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
+    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
+    n = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
+    return (
+        f"Mean over {n} runs of the {COLUMNS[column]}, against evaluations. "
+        f"The band goes over {BANDS[band][2]}. Dashed: the target {target:g}. "
+        "A run that has ended carries its last value forward. A dot ends a line whose runs have "
+        "all reached the target; a cross ends one where a run stopped for another reason than its "
+        "budget, and the dotted line carries its last value on."
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Draw from runs.parquet and curves.parquet of a folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.convergence", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
+    parser.add_argument("--column", choices=COLUMNS, default="batch_min")
+    parser.add_argument("--band", choices=BANDS, default="range")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    runs = pd.read_parquet(args.tables / "runs.parquet")
+    curves = pd.read_parquet(args.tables / "curves.parquet")
+    figure, caption = draw(runs, curves, args.column, args.band)
+    style.save(figure, args.to, caption)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""How every picture looks: one colour, dash and marker an optimiser, readable in grey too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+
+matplotlib.use("agg")  # no screen needed
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+
+class Line(NamedTuple):
+    """How the line of an optimiser is drawn."""
+
+    label: str
+    color: str
+    dash: Any
+    marker: str
+
+
+# Colours of Okabe and Ito, told apart with every common kind of colour blindness.
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+PINK, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
+
+LINES = {
+    "fast_ingo": Line("Fast-INGO", RED, "-", "o"),
+    "ingo": Line("INGO", BLUE, "-", "s"),
+    "ingo_step": Line("INGOstep", SKY, (0, (5, 1.5)), "D"),
+    "igo": Line("IGO", ORANGE, (0, (3, 1, 1, 1)), "^"),
+    "cma_es": Line("CMA-ES", GREEN, (0, (6, 1, 1, 1, 1, 1)), "v"),
+    "es": Line("ES", BLACK, (0, (1, 1)), "P"),
+}
+
+SPARE = [
+    Line("", color, dash, marker)
+    for dash in ("-", "--")
+    for color, marker in zip((PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK), "XopsvD^", strict=True)
+]
+
+
+def lines(algorithms: Iterable[str]) -> dict[str, Line]:
+    """The line of each of these optimisers; those without one of their own get a spare."""
+    spare = iter(SPARE)
+    return {
+        name: LINES.get(name) or next(spare)._replace(label=name.replace("_", " "))
+        for name in algorithms
+    }
+
+
+def use() -> None:
+    """Set matplotlib up: small type, thin axes, text kept as text, no dates in the files."""
+    plt.rcParams.update(
+        {
+            "font.size": 8,
+            "axes.titlesize": 9,
+            "axes.linewidth": 0.6,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "lines.linewidth": 1.4,
+            "lines.markersize": 4.5,
+            "legend.frameon": False,
+            "pdf.fonttype": 42,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "fixed",
+            "savefig.dpi": 200,
+        }
+    )
+
+
+def save(figure: Figure, stem: Path, caption: str) -> None:
+    """Write the picture as PDF, SVG and PNG, and its caption beside it."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    for suffix, date in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
+        figure.savefig(stem.with_suffix(suffix), metadata=date, bbox_inches="tight")
+    stem.with_suffix(".md").write_text(caption + "\n", encoding="utf-8")
+    plt.close(figure)
