@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+NONE: Array = np.empty((0, 0))  # in place of an array that a method does not use
 
 
 class Stop(StrEnum):
@@ -38,8 +38,8 @@ class Samples(NamedTuple):
     """
 
     x: Array  # (N, d) points to evaluate
-    z: Array | None = None  # (N, d) standard noise
-    y: Array | None = None  # (N, d) displacements x − μ before they were rounded into x
+    z: Array = NONE  # (N, d) standard noise
+    y: Array = NONE  # (N, d) displacements x − μ before they were rounded into x
 
 
 class Spread(NamedTuple):

@@ -66,10 +66,10 @@ def add_to_inverse(factor: Array, samples: Samples, w: Array) -> tuple[Array, Ar
         s = _core(lower, _inverse(root).T)
         c = w + (w @ gram) @ s
         return factor + y.T @ (s @ z), (c + s @ (gram @ c)) @ y
-    root = _cholesky(_identity(z.shape[1]) + z.T @ (w[:, None] * z))
-    if root is None:
+    whole = _cholesky(_identity(z.shape[1]) + z.T @ (w[:, None] * z))
+    if whole is None:
         return None
-    inverse_root = _inverse(root)
+    inverse_root = _inverse(whole)
     new = factor @ inverse_root.T
     return new, new @ (inverse_root @ (w @ z))
 
@@ -89,14 +89,14 @@ def subtract_from_covariance(factor: Array, samples: Samples, w: Array) -> Array
             return None
         _, lower, root = triangles
         return factor + y.T @ (_core(lower, root) @ z)
-    root = _cholesky(_identity(z.shape[1]) - z.T @ (w[:, None] * z))
-    return None if root is None else factor @ root
+    whole = _cholesky(_identity(z.shape[1]) - z.T @ (w[:, None] * z))
+    return None if whole is None else factor @ whole
 
 
 def _spans_little(z: Array) -> bool:
     """Whether the N×N way is open: it needs ZZᵀ far from singular, so N well below d."""
     n, d = z.shape
-    return 2 * n <= d
+    return bool(2 * n <= d)
 
 
 def _triangles(z: Array, w: Array) -> tuple[Array, Array, Array] | None:
@@ -126,7 +126,8 @@ def _cholesky(a: Array) -> Array | None:
 
 def _inverse(lower: Array) -> Array:
     """The inverse of a lower triangle."""
-    return lapack.dtrtri(lower, lower=1)[0]
+    inverse: Array = lapack.dtrtri(lower, lower=1)[0]
+    return inverse
 
 
 @cache

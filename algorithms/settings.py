@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import floor, log, sqrt
 from typing import Literal
 
 StepSize = float | Literal["1/d", "1/sqrt(d)"]
 
-STEP_SIZES = {"1/d": lambda d: 1.0 / d, "1/sqrt(d)": lambda d: 1.0 / sqrt(d)}
+STEP_SIZES: dict[str, Callable[[int], float]] = {
+    "1/d": lambda dim: 1.0 / dim,
+    "1/sqrt(d)": lambda dim: 1.0 / sqrt(dim),
+}
 
 
 @cache
@@ -42,7 +46,8 @@ def check_step_size(rule: StepSize) -> None:
 
 def check_positive(name: str, value: float) -> None:
     """Raise ValueError unless ``value`` is a finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < float("inf"):
         raise ValueError(f"{name} is {value!r}; allowed: a positive number")
 
 

@@ -29,7 +29,7 @@ def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     table, metadata = trace.read(path)
     rows = table.to_pandas()
     last = rows.iloc[-1].to_dict()
-    ints = {name: int(last[name]) for name in ("iteration", "evaluations")}
+    ints = {name: int(last[name]) for name in ("iteration", "evaluations", "environment_steps")}
     kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
     return {**kept, **last, **ints, "hits": metadata["hits"]}, rows
 
@@ -68,7 +68,8 @@ def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:
 def _step(rows: pd.DataFrame, quantity: str, grid: NDArray[np.int64]) -> NDArray[np.float64]:
     """The value of the last row at or before each grid point."""
     at = np.searchsorted(rows["evaluations"].to_numpy(), grid, side="right") - 1
-    return rows[quantity].to_numpy(dtype=float)[np.maximum(at, 0)]
+    values: NDArray[np.float64] = rows[quantity].to_numpy(dtype=float)
+    return values[np.maximum(at, 0)]
 
 
 def _nanquantile(values: NDArray[np.float64], levels: tuple[float, ...]) -> NDArray[np.float64]:

@@ -89,7 +89,7 @@ class Plan:
         return str(self.results / "traces" / experiment / problem / algorithm / f"{seed}.parquet")
 
     def traces(self, experiment: str) -> list[str]:
-        """Paths of all traces of an experiment, seed by seed, so that every figure has some early."""
+        """Paths of all traces of an experiment."""
         e = self.experiments[experiment]
         return [self.trace(experiment, *cell, seed) for seed in range(e.runs) for cell in e.cells]
 
@@ -186,7 +186,9 @@ def _cells(
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
     for problem_label, problem_settings in settings["problems"].items():
         problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
-        made = _build(problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters)
+        made = _build(
+            problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters
+        )
         for label, own in settings["algorithms"].items():
             algorithm, parameters = _named("algorithm", label, settings.get("common", {}) | own)
             at = f"{where}.algorithms.{label}"
@@ -205,6 +207,7 @@ def _cells(
                     target=settings["target"],
                     problem_parameters=problem_parameters,
                     algorithm_parameters=parameters,
+                    record_every=settings.get("record_every", 1000),
                     root_seed=root_seed,
                 ),
             )
@@ -258,4 +261,6 @@ def _check_writable(folder: Path) -> None:
     while not existing.exists():
         existing = existing.parent
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise ConfigError(f"results is {str(folder)!r}; {existing} is no folder that can be written")
+        raise ConfigError(
+            f"results is {str(folder)!r}; {existing} is no folder that can be written"
+        )

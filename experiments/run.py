@@ -42,7 +42,8 @@ def command(spec: Spec) -> str:
     )
     return (
         f"python -m experiments.run --problem {problem} --algorithm {algorithm}"
-        f" --budget {spec.budget} --target {spec.target:g} --root-seed {spec.root_seed}"
+        f" --budget {spec.budget} --target {spec.target:g}"
+        f" --record-every {spec.record_every} --root-seed {spec.root_seed}"
     )
 
 
@@ -56,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--algorithm", **named, help="optimiser and its hyper-parameters")
     made.add_argument("--budget", type=int, required=True, help="evaluations")
     made.add_argument("--target", type=float, required=True, help="above the problem's minimum")
+    made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
     return made
@@ -79,6 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
             algorithm_parameters=json.loads(args.algorithm[1]),
             budget=args.budget,
             target=args.target,
+            record_every=args.record_every,
             root_seed=args.root_seed,
         )
         for path in args.to:

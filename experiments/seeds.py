@@ -11,7 +11,8 @@ def stream(root: int, purpose: str, *key: str | int) -> np.random.Generator:
     """The stream of ``purpose`` for this key.
 
     ``start`` is keyed by problem and seed, so that all optimisers begin a seed's run at the same
-    point (paired); ``search`` by problem, optimiser and seed, so that their noise is independent.
+    point (paired), and so is ``instance``, for problems that differ from run to run; ``search`` by
+    problem, optimiser and seed, so that their noise is independent.
     Hyper-parameters are no part of a key: the arms of a sweep share their noise, and adding a
     method moves no other stream.
 

@@ -23,6 +23,7 @@ class Spec:
     target: float  # for the minimum of a batch, above the problem's minimum
     problem_parameters: dict[str, Any] = field(default_factory=dict)
     algorithm_parameters: dict[str, Any] = field(default_factory=dict)
+    record_every: int = 1000  # iterations between rows of the trace
     root_seed: int = 0
 
 
@@ -37,7 +38,8 @@ def run(
     Raises:
         ValueError: the spec names something that does not exist or is not allowed.
     """
-    problem = problems.build(spec.problem, spec.problem_parameters)
+    instance = stream(spec.root_seed, "instance", spec.problem, seed)
+    problem = problems.build(spec.problem, spec.problem_parameters, instance)
     algorithm = algorithms.build(spec.algorithm, spec.algorithm_parameters)
     mean = problem.start(stream(spec.root_seed, "start", spec.problem, seed))
     search = stream(spec.root_seed, "search", spec.problem, spec.algorithm, seed)
@@ -51,12 +53,13 @@ def run(
                 best = batch.best
                 trace.reach(best - problem.minimum, batch.evaluations)
             if batch.iteration == due or batch.ended:
-                due = next_row(batch.iteration)
+                due = next_row(batch.iteration, spec.record_every)
                 spread = batch.state.spread()
                 trace.append(
                     iteration=batch.iteration,
                     evaluations=batch.evaluations,
-                    f_mean=float(problem.evaluate(batch.state.mean[None, :])[0]),
+                    environment_steps=problem.steps() if problem.steps else 0,
+                    f_mean=problem.f_at(batch.state.mean),
                     batch_min=batch.minimum,
                     batch_mean=float(batch.values.mean()),
                     best=batch.best,

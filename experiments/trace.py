@@ -22,6 +22,7 @@ COLUMNS = {
     # name: (type, unit, meaning)
     "iteration": ("int64", "iterations", "batches so far, this one included"),
     "evaluations": ("int64", "evaluations", "points evaluated so far, this batch included"),
+    "environment_steps": ("int64", "steps", "control steps so far; 0 where there are none"),
     "f_mean": ("float64", "f", "f at the mean that the batch was drawn around; not charged"),
     "batch_min": ("float64", "f", "smallest value of the batch, NaN ignored"),
     "batch_mean": ("float64", "f", "mean value of the batch"),
@@ -37,17 +38,18 @@ SCHEMA = pa.schema(
     ]
 )
 
-EVERY = 1000  # iterations between rows, the authors' grid
 TARGETS = tuple(10.0 ** (k / 5) for k in range(40, -51, -1))  # 1e8 … 1e-10, five a decade
 
 
-EARLY = sorted({round(10 ** (k / 8)) for k in range(24)})  # before that, eight rows a decade
+EARLY = sorted({round(10 ** (k / 8)) for k in range(64)})  # eight rows a decade
 
 
-def next_row(iteration: int) -> int:
-    """The first iteration after this one at which a row is due."""
-    after = bisect_right(EARLY, iteration)
-    return EARLY[after] if after < len(EARLY) else (iteration // EVERY + 1) * EVERY
+def next_row(iteration: int, every: int) -> int:
+    """The first iteration after this one at which a row is due: the next multiple of ``every``,
+    and before the first multiple eight rows a decade.
+    """
+    regular = (iteration // every + 1) * every
+    return regular if iteration >= every else min(regular, EARLY[bisect_right(EARLY, iteration)])
 
 
 @dataclass
@@ -60,6 +62,7 @@ class Trace:
         }
     )
     hits: list[int] = field(default_factory=list)  # evaluations at TARGETS[0], TARGETS[1], …
+
     def reach(self, excess: float, evaluations: int) -> None:
         """Note the targets that ``excess`` (best value so far minus minimum) has newly reached."""
         while len(self.hits) < len(TARGETS) and excess <= TARGETS[len(self.hits)]:
@@ -68,7 +71,7 @@ class Trace:
     def append(self, **row: float) -> None:
         """Add a row, every column of it."""
         for name, column in self.rows.items():
-            column.append(row[name])  # type: ignore[arg-type]
+            column.append(row[name])
 
     def table(self, metadata: dict[str, Any]) -> pa.Table:
         """The rows as an Arrow table. Built from buffers: pa.array would import pandas."""
@@ -103,8 +106,7 @@ def read(path: Path) -> tuple[pa.Table, dict[str, Any]]:
             raise pa.ArrowInvalid(f"its columns are {table.schema.names}, not {SCHEMA.names}")
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(
-            f"{path} is not a whole trace: {error}\n"
-            f"Redo it: snakemake --cores 1 --force {path}"
+            f"{path} is not a whole trace: {error}\nRedo it: snakemake --cores 1 --force {path}"
         ) from error
     return table, {k.decode(): json.loads(v) for k, v in table.schema.metadata.items()}
 

@@ -116,7 +116,9 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
         if (bad := int(np.isnan(_positive(cell["mean"])).sum()))
     ]
     if dropped:
-        ax.text(0.98, 0.98, "\n".join(dropped), transform=ax.transAxes, fontsize=6, ha="right", va="top")
+        ax.text(
+            0.98, 0.98, "\n".join(dropped), transform=ax.transAxes, fontsize=6, ha="right", va="top"
+        )
 
 
 def _thousands(value: float, _: int) -> str:

@@ -10,6 +10,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from problems.interface import Problem
 
 HERE = Path(__file__).parent
@@ -26,19 +28,29 @@ def available() -> dict[str, str]:
     }
 
 
-def build(name: str, parameters: dict[str, Any]) -> Problem:
+def build(
+    name: str, parameters: dict[str, Any], instance: np.random.Generator | None = None
+) -> Problem:
     """The problem called ``name`` with these parameters.
 
+    A problem that differs from run to run (a random rotation, a random target) has an argument
+    ``instance``, a stream of random numbers, which is no parameter of the config.
+
     Raises:
-        ValueError: no such problem, no such parameter, or a value that is not allowed.
+        ValueError: no such problem, no such parameter, a parameter missing, or a value that is not
+            allowed.
     """
     modules = available()
     if name not in modules:
         raise ValueError(f"no problem is called {name!r}; there are: {', '.join(modules)}")
     make = getattr(import_module(f"problems.{modules[name]}"), name)
-    known = list(signature(make).parameters)
+    arguments = dict(signature(make).parameters)
+    own = {"instance": instance or np.random.default_rng(0)} if arguments.pop("instance", 0) else {}
     for key in parameters:
-        if key not in known:
-            raise ValueError(f"{name} has no parameter {key!r}; it has: {', '.join(known)}")
-    problem: Problem = make(**parameters)
+        if key not in arguments:
+            raise ValueError(f"{name} has no parameter {key!r}; it has: {', '.join(arguments)}")
+    for key, argument in arguments.items():
+        if key not in parameters and argument.default is argument.empty:
+            raise ValueError(f"{name} lacks its parameter {key!r}")
+    problem: Problem = make(**parameters, **own)
     return problem

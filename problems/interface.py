@@ -13,19 +13,20 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """A function to minimise.
-
-    ``evaluate`` takes a batch (N, d) and returns its values (N,); ``start`` draws the first mean
-    (d,). ``formula`` is LaTeX, as Table 1 prints it, and ``correction`` says where it departs from
-    the paper's print, if it does.
-    """
+    """A function to minimise."""
 
     dim: int
-    evaluate: Callable[[Array], Array]
+    evaluate: Callable[[Array], Array]  # a batch of points (N, d) to its values (N,)
     minimum: float
     minimiser: Array  # (d,)
-    start: Callable[[np.random.Generator], Array]
+    start: Callable[[np.random.Generator], Array]  # draws the first mean (d,)
     space: str = "real"
-    title: str = ""
-    formula: str = ""
-    correction: str = ""
+    title: str = ""  # as figures print it
+    formula: str = ""  # LaTeX, as Table 1 prints it
+    correction: str = ""  # where the formula departs from the paper's print
+    report: Callable[[Array], float] | None = None  # f at a mean (d,) for the trace, not charged
+    steps: Callable[[], int] | None = None  # environment steps charged so far
+
+    def f_at(self, mean: Array) -> float:
+        """The value at a mean (d,), for the trace: ``report`` if there is one."""
+        return self.report(mean) if self.report else float(self.evaluate(mean[None, :])[0])

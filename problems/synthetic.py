@@ -71,11 +71,10 @@ def levy(dim: int) -> Problem:
         u = (x - 1.0) / 4.0  # w − 1
         head, tail = u[:, :-1], u[:, -1]
         bumps = 1.0 + 10.0 * np.sin(np.pi * (head + 1.0) + 1.0) ** 2
-        return (
-            np.sin(np.pi * u[:, 0]) ** 2
-            + np.einsum("ij,ij,ij->i", head, head, bumps)
-            + tail * tail * (1.0 + np.sin(2.0 * np.pi * tail) ** 2)
-        )
+        first = np.sin(np.pi * u[:, 0]) ** 2
+        last = tail * tail * (1.0 + np.sin(2.0 * np.pi * tail) ** 2)
+        middle: Array = np.sum(head * head * bumps, axis=1)
+        return first + middle + last
 
     return _problem(
         "Levy",
@@ -95,7 +94,8 @@ def rastrigin10(dim: int) -> Problem:
     def evaluate(x: Array) -> Array:
         y = x * scales
         ripple = np.sin(np.pi * y)
-        return np.einsum("ij,ij->i", y, y) + 20.0 * np.einsum("ij,ij->i", ripple, ripple)
+        values: Array = np.sum(y * y + 20.0 * ripple * ripple, axis=1)
+        return values
 
     return _problem(
         "Rastrigin10",

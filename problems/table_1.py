@@ -1,6 +1,6 @@
 """Table 1 of the paper's appendix, from the problem records, as Markdown and LaTeX.
 
-    python -m problems.table_1 --to results/tables/table_1
+python -m problems.table_1 --to results/tables/table_1
 """
 
 from __future__ import annotations
