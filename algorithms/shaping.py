@@ -22,7 +22,7 @@ def standardise(values: Array, ddof: int = 1) -> tuple[Array, Ending | None]:
         (N,) values h with Σ h = 0, and None; or, when h does not exist, the values as they are and
         the reason: ``flat`` (all equal) or ``diverged`` (one is not finite).
 
-    Source: Section 5.1, the transformation h(f(x_i)). Differs: none; the text leaves ddof open and
+    Source: Section 4.1, the transformation h(f(x_i)). Differs: none; the text leaves ddof open and
         calls h "monotonic" (for one batch it is; it is not a function of the rank).
     """
     # Measured from the first value, equal values are exact zeros, so "flat" needs no tolerance.

@@ -31,7 +31,9 @@ def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     last = rows.iloc[-1].to_dict()
     ints = {name: int(last[name]) for name in ("iteration", "evaluations", "environment_steps")}
     kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
-    return {**kept, **last, **ints, "hits": metadata["hits"]}, rows
+    first = {f"first_{name}": rows[name].iloc[0] for name in ("batch_mean", "sigma")}
+    dim = metadata["spec"]["problem_parameters"].get("dim")
+    return {**kept, "dim": dim, **first, **last, **ints, "hits": metadata["hits"]}, rows
 
 
 def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:

@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
     ]
 )
 
-TARGETS = tuple(10.0 ** (k / 5) for k in range(40, -51, -1))  # 1e8 … 1e-10, five a decade
+TARGETS = tuple(float(f"{10 ** (k / 5):.4g}") for k in range(40, -51, -1))  # 1e8 … 1e-10
 
 
 EARLY = sorted({round(10 ** (k / 8)) for k in range(64)})  # eight rows a decade
