@@ -1,0 +1,50 @@
+"""The paper's updates written plainly, with matrix inverses and the symmetric square root.
+
+Slow, and close to the paper's notation on purpose: this is what the optimisers are held against.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def standardised(f):
+    return (f - np.mean(f)) / np.std(f, ddof=1)
+
+
+def symmetric_root(Sigma):
+    values, vectors = np.linalg.eigh(Sigma)
+    return vectors @ np.diag(np.sqrt(values)) @ vectors.T
+
+
+def ingo(mu, Sigma, z, f, beta):
+    """Algorithm 1. z is the noise that goes with the symmetric root: x = mu + Sigma^(1/2) z."""
+    N = len(f)
+    h = standardised(f)
+    root_inverse = np.linalg.inv(symmetric_root(Sigma))
+    precision = np.linalg.inv(Sigma)
+    for i in range(N):
+        v = root_inverse @ z[i]
+        precision = precision + beta * h[i] / N * np.outer(v, v)
+    Sigma_new = np.linalg.inv(precision)
+    step = sum(h[i] / N * Sigma_new @ root_inverse @ z[i] for i in range(N))
+    return mu - beta * step, Sigma_new
+
+
+def ingo_step(mu, Sigma, z, f, beta):
+    """Algorithm 2."""
+    N = len(f)
+    h = standardised(f)
+    _, Sigma_new = ingo(mu, Sigma, z, f, beta)
+    step = sum(h[i] / N * symmetric_root(Sigma) @ z[i] for i in range(N))
+    return mu - beta * step, Sigma_new
+
+
+def igo(mu, Sigma, z, f, beta):
+    """Gradient steps in mu and Sigma, with the same h and beta."""
+    N = len(f)
+    h = standardised(f)
+    y = [symmetric_root(Sigma) @ z[i] for i in range(N)]
+    mu_new = mu - beta * sum(h[i] / N * y[i] for i in range(N))
+    Sigma_new = Sigma - beta * sum(h[i] / N * np.outer(y[i], y[i]) for i in range(N))
+    return mu_new, Sigma_new
