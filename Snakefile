@@ -1,7 +1,7 @@
 # config.yaml → plan → rules. What runs, and with which command, is decided in experiments/plan.py.
 
-import os
 import sys
+from os.path import splitext
 
 from snakemake.exceptions import WorkflowError
 
@@ -9,14 +9,12 @@ from snakemake.exceptions import WorkflowError
 configfile: "config.yaml"
 
 
-# The jobs use this Python and import this project, whatever folder or shell they start from.
 sys.path.insert(0, workflow.basedir)
-os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-os.environ["PYTHONPATH"] = workflow.basedir
 
-from experiments.plan import ConfigError, Plan
+from experiments.plan import ConfigError, Plan, lead_jobs_here
 from experiments.sources import fingerprint
 
+lead_jobs_here()
 try:
     plan = Plan.from_config(config)
 except ConfigError as error:
@@ -35,10 +33,12 @@ rule all:
     input:
         expand("{results}/figures/{figure}.png", results=plan.results, figure=plan.figures),
         f"{plan.results}/tables/table_1.md",
+        f"{plan.results}/claims.md",
 
 
 # A job runs `seeds_per_job` seeds of a cell: one rule for single seeds, else one a chunk of them.
 for experiment, seeds in plan.chunks():
+
     rule:
         name:
             f"trace_{experiment}_{seeds[0]}".replace("_{experiment}_{seed}", "")
@@ -48,11 +48,11 @@ for experiment, seeds in plan.chunks():
             f"{plan.results}/logs/{experiment}/{{problem}}/{{algorithm}}/{seeds[0]}.log",
         benchmark:
             f"{plan.results}/times/{experiment}/{{problem}}/{{algorithm}}/{seeds[0]}.tsv"
+        conda:
+            "environment.yml"
         params:
             command=lambda w, output: plan.command(output[0]),
             code=lambda w, output: plan.code(output[0]),
-        conda:
-            "environment.yml"
         shell:
             "{params.command} --to {output} 2> {log}"
 
@@ -62,32 +62,50 @@ rule table:
     input:
         lambda w: plan.traces(w.experiment),
     output:
-        multiext(f"{plan.results}/tables/{{experiment}}/", "runs.parquet", "curves.parquet"),
+        plan.tables("{experiment}"),
     log:
         f"{plan.results}/logs/{{experiment}}/table.log",
+    conda:
+        "environment.yml"
     params:
         command=lambda w: plan.table_command(w.experiment),
         code=fingerprint("experiments.aggregate"),
-    conda:
-        "environment.yml"
     shell:
         "{params.command} 2> {log}"
 
 
 rule figure:
     input:
-        lambda w: plan.tables_of(w.figure),
+        lambda w: plan.tables(plan.figures[w.figure]["experiment"]),
     output:
         multiext(f"{plan.results}/figures/{{figure}}", ".png", ".pdf", ".svg", ".md"),
     log:
         f"{plan.results}/logs/{{figure}}.log",
+    conda:
+        "environment.yml"
     params:
         command=lambda w: plan.figure_command(w.figure),
         code=fingerprint("figures.convergence"),
-    conda:
-        "environment.yml"
     shell:
         "{params.command} 2> {log}"
+
+
+rule claims:
+    input:
+        "experiments/claims.yaml",
+        [path for experiment in plan.experiments for path in plan.tables(experiment)],
+    output:
+        multiext(f"{plan.results}/claims", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/claims.log",
+    conda:
+        "environment.yml"
+    params:
+        tables=plan.results / "tables",
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("experiments.claims"),
+    shell:
+        "python -m experiments.claims --tables {params.tables} --to {params.stem} 2> {log}"
 
 
 rule table_1:
@@ -95,9 +113,10 @@ rule table_1:
         multiext(f"{plan.results}/tables/table_1", ".md", ".tex"),
     log:
         f"{plan.results}/logs/table_1.log",
-    params:
-        code=fingerprint("problems.table_1", "problems.synthetic"),
     conda:
         "environment.yml"
+    params:
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("problems.table_1", "problems.synthetic"),
     shell:
-        "python -m problems.table_1 --to {plan.results}/tables/table_1 2> {log}"
+        "python -m problems.table_1 --to {params.stem} 2> {log}"

@@ -179,7 +179,9 @@ def reached(tables: Tables, experiment: str, algorithm: str, than: str) -> Estim
     def shares(name: str) -> Array:
         problems = tables.problems(experiment, name)
         hits = [tables.runs(experiment, problem, name)["hits"].map(len) for problem in problems]
-        return np.array([np.maximum(h.to_numpy() - first, 0) for h in hits]).mean(axis=0)
+        counts = np.array([np.maximum(h.to_numpy() - first, 0.0) for h in hits])
+        means: Array = counts.mean(axis=0)
+        return means
 
     return bootstrap(lambda a, b: float(a.mean() / b.mean()), shares(algorithm), shares(than))
 
@@ -215,12 +217,20 @@ class Part:
     high: float | None  # at most
 
     @property
-    def holds(self) -> bool:
-        """Whether the value and its whole interval keep the threshold."""
+    def holds(self) -> bool | None:
+        """True if the whole interval keeps the threshold, False if all of it breaks the threshold,
+        None if the runs are too few to tell.
+        """
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
         e = self.estimate
-        return (self.low is None or min(e.value, e.low) >= self.low) and (
-            self.high is None or max(e.value, e.high) <= self.high
-        )
+        if low <= e.low and e.high <= high:
+            return True
+        return False if e.high < low or e.low > high else None
+
+    def __str__(self) -> str:
+        e = self.estimate
+        return f"{self.text} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]"
 
     @property
     def threshold(self) -> str:
@@ -252,8 +262,9 @@ def parts(claim: dict[str, Any], tables: Tables) -> Iterator[Part]:
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The row of a claim.
 
-    All parts hold: reproduced; some: partly; none: not reproduced; a table is missing: not tested.
-    The row's numbers are those of the first part that fails, or else of the first part.
+    Every part holds: reproduced; none does and one fails: not reproduced; some do: partly; nothing
+    can be told (a table is missing, or too few runs): not tested. The row's numbers are those of
+    the first part that does not hold, or else of the first part.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
@@ -261,24 +272,22 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     except Missing as missing:
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
         return row | empty | {"verdict": "not tested", "why": str(missing)}
-    failed = [p for p in found if not p.holds]
-    shown = failed[0] if failed else found[0]
-    verdict = (
-        "reproduced" if not failed else "partly" if len(failed) < len(found) else "not reproduced"
-    )
-    why = f"{claim['why']} {len(found) - len(failed)} of {len(found)} parts hold."
-    if failed:
-        why += (
-            " Not: "
-            + "; ".join(
-                f"{p.text} = {p.estimate.value:.3g} [{p.estimate.low:.3g}, {p.estimate.high:.3g}]"
-                for p in failed
-            )
-            + "."
-        )
+    held = [p for p in found if p.holds]
+    failed = [p for p in found if p.holds is False]
+    unclear = [p for p in found if p.holds is None]
+    if len(held) == len(found):
+        verdict = "reproduced"
+    elif held:
+        verdict = "partly"
+    else:
+        verdict = "not reproduced" if failed else "not tested"
+    shown = (failed + unclear + held)[0]
+    why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
+    why += [f"{word}: {'; '.join(map(str, some))}." for word, some in
+            (("Fails", failed), ("Too few runs to tell", unclear)) if some]  # fmt: skip
     e = shown.estimate
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": shown.threshold}
-    return row | numbers | {"measure": shown.text, "verdict": verdict, "why": why}
+    return row | numbers | {"measure": shown.text, "verdict": verdict, "why": " ".join(why)}
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -288,12 +297,12 @@ def markdown(table: pd.DataFrame) -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in table.to_dict("records"):
-        tested = row["verdict"] != "not tested"
+        tested = isinstance(row["measure"], str)
         value = f"{row['value']:.3g} ({row['low']:.3g} to {row['high']:.3g})" if tested else ""
         measure = f"`{row['measure']}`" if tested else ""
         lines.append(
             f"| {row['id']} | {row['claim']} | **{row['verdict']}** | {measure} | {value} "
-            f"| {row['threshold'] or ''} |"
+            f"| {row['threshold'] if tested else ''} |"
         )
     reasons = [
         f"- **{row['id']}** ({row['place']}). {row['why']}" for row in table.to_dict("records")

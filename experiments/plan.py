@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,9 +105,9 @@ class Plan:
             for first in range(0, e.runs, size)
         ]
 
-    def tables_of(self, figure: str) -> list[str]:
-        """Paths of the tables that a figure is drawn from."""
-        return [str(self._tables(self.figures[figure]["experiment"]) / f) for f in TABLES]
+    def tables(self, experiment: str) -> list[str]:
+        """Paths of the tables of an experiment."""
+        return [str(self._tables(experiment) / name) for name in TABLES]
 
     def command(self, trace: str) -> str:
         """The shell command that makes a trace, but for ``--to``."""
@@ -163,6 +164,13 @@ class Plan:
 def _one_of(names: Iterable[str]) -> str:
     """A regular expression for these names."""
     return "|".join(map(re.escape, dict.fromkeys(names)))
+
+
+def lead_jobs_here() -> None:
+    """Let the jobs of Snakemake use this Python and this project, whatever shell they have."""
+    here = os.path.dirname(sys.executable)
+    os.environ["PATH"] = os.pathsep.join([here, os.environ.get("PATH", "")])
+    os.environ["PYTHONPATH"] = str(SCHEMA.parent.parent)
 
 
 def load(*paths: str | Path) -> Plan:

@@ -55,7 +55,7 @@ def discus(dim: int) -> Problem:
         r"10^6 x_1^2 + \sum_{i=2}^{d} x_i^2",
         lambda x: (x * x) @ w,
         np.zeros(dim),
-        "The paper prints 10⁶x₁ without the square, which is unbounded below; the authors' "
+        "The paper prints $10^6 x_1$ without the square, which is unbounded below; the authors' "
         "released code squares it.",
     )
 
@@ -82,8 +82,8 @@ def levy(dim: int) -> Problem:
         r" + (w_d-1)^2 \left(1 + \sin^2(2\pi w_d)\right),\ w_i = 1 + (x_i-1)/4",
         evaluate,
         np.ones(dim),
-        "The authors' released code has 1 + 10 sin² in the last term; this is the paper's print, "
-        "which is the standard form.",
+        "The authors' released code has $1 + 10 \\sin^2$ in the last term; this is the paper's "
+        "print, which is the standard form.",
     )
 
 

@@ -1,0 +1,56 @@
+# `make` lists the targets. Each sets up what it needs: a private environment in .venv with the
+# pinned packages of requirements.lock. Nothing but Python ≥ 3.11 has to be there.
+
+PYTHON ?= python3
+CORES ?= all
+UV := uv==0.13.9
+SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
+# RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
+CONFIG := $(if $(RUNS),--config runs=$(RUNS))
+
+.PHONY: help setup quick replicate test lint lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "  Options: RUNS=2 (seeds a cell), CORES=4 (default: all), PYTHON=python3.12"
+
+setup: .venv/ready ## make the environment in .venv (the other targets do so by themselves)
+
+quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (a minute or two)
+	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml
+	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
+
+replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl-C, the same again goes on)
+	$(SNAKEMAKE) $(CONFIG)
+	@echo "Figures: results/figures  Tables: results/tables  Claims: results/claims.md"
+
+figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
+	$(SNAKEMAKE) results/figures/$@.png $(CONFIG)
+	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
+
+test: .venv/ready ## the test suite
+	.venv/bin/python -m pytest
+
+lint: .venv/ready ## style, types and the workflow's own checks
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/snakemake --lint
+	.venv/bin/uv tool run --quiet --from snakefmt==2.1.0 snakefmt --line-length 100 --check Snakefile
+
+lock: .venv/ready ## renew requirements.lock from pyproject.toml
+	.venv/bin/uv pip compile pyproject.toml --group dev --universal --generate-hashes \
+		--no-emit-index-url --no-annotate --quiet --output-file requirements.lock
+
+clean: ## remove the environment and all results but the kept ones
+	rm -rf .venv .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +
+
+.venv/ready: requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is older than 3.11; name another one: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV)
+	.venv/bin/uv pip install --quiet --python .venv --require-hashes --compile-bytecode \
+		--requirements requirements.lock
+	@touch $@

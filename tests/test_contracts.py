@@ -1,0 +1,179 @@
+"""What every optimiser keeps to, whichever file it is in; a new one is found and tested here."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import algorithms
+from algorithms.interface import Stop
+from algorithms.loop import iterate, quiet
+
+NAMES = [name for name in algorithms.available() if algorithms.load(name).space == "real"]
+DIM = 7
+
+
+def sphere(x):
+    return np.sum((x - 3.0) ** 2, axis=1)
+
+
+def batches(name, budget=2000, seed=0, fun=sphere, **parameters):
+    optimiser = algorithms.build(name, parameters)
+    start = np.linspace(-1, 1, DIM)
+    with quiet():
+        return list(iterate(optimiser, fun, start, np.random.default_rng(seed), budget))
+
+
+def test_all_six_methods_of_figure_1_are_found():
+    assert {"ingo", "ingo_step", "fast_ingo", "igo", "cma_es", "es"} <= set(algorithms.available())
+
+
+@pytest.mark.parametrize("name", algorithms.available())
+def test_an_optimiser_is_a_documented_frozen_dataclass(name):
+    cls = algorithms.load(name)
+    assert dataclasses.is_dataclass(cls)
+    assert cls.__dataclass_params__.frozen
+    assert "Source:" in cls.__doc__
+    assert "Differs:" in cls.__doc__
+    for field in dataclasses.fields(cls):
+        assert field.default is not dataclasses.MISSING, f"{field.name} has no default"
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scale", [0.01, 5.0])
+def test_the_start_has_the_scale_it_was_given(name, scale):
+    optimiser = algorithms.build(name, {"initial_std": scale, "samples": 400})
+    rng = np.random.default_rng(0)
+    mean = np.linspace(-1, 1, 25)
+    state = optimiser.init(mean, rng)
+    assert np.array_equal(state.mean, mean)
+    # pycma spreads its first eigenvalues by a part in 10⁴, so that none are equal
+    assert state.spread().sigma == pytest.approx(scale, rel=1e-4)
+    assert state.spread().condition == pytest.approx(1.0, rel=1e-3)
+    x = optimiser.ask(state, rng).x
+    # 10,000 normals (5,000 pairs for ES): 8 standard errors are 8/√(2·5000) = 8 %
+    assert np.std(x - mean) == pytest.approx(scale, rel=0.08)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("samples", [None, 6, 20])
+def test_a_batch_has_n_points(name, samples):
+    batch = batches(name, budget=100, samples=samples)[0]
+    n = samples or 2 * (3 + int(3 * np.log(DIM)) // 2)
+    assert batch.x.shape == (n, DIM)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_stream_gives_the_same_run_and_another_does_not(name):
+    a, b, c = (batches(name, seed=seed) for seed in (1, 1, 2))
+    assert all(np.array_equal(i.x, j.x) for i, j in zip(a, b, strict=True))
+    assert not np.array_equal(a[0].x, c[0].x)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numpys_global_generator_is_neither_read_nor_moved(name):
+    np.random.seed(1)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    a = batches(name)
+    assert np.array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    np.random.seed(2)  # noqa: NPY002
+    b = batches(name)
+    assert np.array_equal(a[-1].x, b[-1].x)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tell_leaves_its_arguments_alone(name):
+    optimiser = algorithms.build(name, {})
+    rng = np.random.default_rng(0)
+    start = np.zeros(DIM)
+    state = optimiser.init(start, rng)
+    batch = optimiser.ask(state, rng)
+    values = sphere(batch.x)
+    copies = [a.copy() for a in (*batch, values)]
+    optimiser.tell(state, batch, values)
+    assert all(np.array_equal(a, b) for a, b in zip((*batch, values), copies, strict=True))
+    assert not start.any()
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "cma_es"])
+def test_tell_is_a_function_of_its_arguments(name):
+    """pycma's object changes in place, which its state says; all others can be told twice."""
+    optimiser = algorithms.build(name, {})
+    rng = np.random.default_rng(0)
+    state = optimiser.init(np.zeros(DIM), rng)
+    batch = optimiser.ask(state, rng)
+    first, second = (optimiser.tell(state, batch, sphere(batch.x)) for _ in range(2))
+    assert np.array_equal(first.mean, second.mean)
+    assert np.array_equal(state.mean, np.zeros(DIM))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_gets_better_on_a_sphere(name):
+    run = batches(name, budget=20000)
+    assert np.median([b.minimum for b in run[-10:]]) < 0.5 * run[0].minimum
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_values_never_raise(name, bad):
+    """A NaN ends the run as diverged; an infinity may be ranked, or end it."""
+
+    def fun(x):
+        values = sphere(x)
+        values[0] = bad
+        return values
+
+    run = batches(name, fun=fun)
+    assert run[-1].ended is not None
+    allowed = {Stop.DIVERGED} if np.isnan(bad) else {Stop.DIVERGED, Stop.BUDGET}
+    assert run[-1].ended.reason in allowed
+    assert np.isfinite(run[-1].best)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_flat_function_never_raises(name):
+    run = batches(name, fun=lambda x: np.full(len(x), 0.1))
+    assert run[-1].ended is not None
+    assert run[-1].ended.reason in {Stop.FLAT, Stop.STAGNATED, Stop.BUDGET}
+
+
+@pytest.mark.parametrize("name", algorithms.available())
+def test_wrong_hyper_parameters_are_named(name):
+    with pytest.raises(ValueError, match=f"{name} has no hyper-parameter 'stepsize'; it has: "):
+        algorithms.build(name, {"stepsize": 1})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("samples", 1), ("samples", 2.5), ("samples", "18"), ("initial_std", 0), ("initial_std", -1.0),
+     ("initial_std", "wide"), ("initial_std", float("nan")), ("samples", True)],
+)  # fmt: skip
+def test_values_that_are_not_allowed_are_named(name, key, value):
+    with pytest.raises(ValueError, match=f"{key} is .*; allowed: "):
+        algorithms.build(name, {key: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [("ingo", "step_size", "1/n"), ("ingo", "step_size", 0.0), ("ingo", "ddof", 2),
+     ("ingo", "ddof", True), ("fast_ingo", "mean_step", "newer"), ("es", "shaping", "ranks"),
+     ("es", "optimiser", "rmsprop"), ("cma_es", "active", 1), ("cma_es", "resolution", -1.0)],
+)  # fmt: skip
+def test_values_of_one_methods_keys(name, key, value):
+    with pytest.raises(ValueError, match=f"{key} is .*; allowed: "):
+        algorithms.build(name, {key: value})
+
+
+def test_es_wants_an_even_number():
+    with pytest.raises(ValueError, match="samples is 7; allowed: an even number"):
+        algorithms.build("es", {"samples": 7})
+
+
+def test_no_such_optimiser():
+    with pytest.raises(ValueError, match="no optimiser is called 'adam'; there are: .*ingo"):
+        algorithms.build("adam", {})
+    with pytest.raises(ValueError, match="no optimiser is called 'gaussian'"):
+        algorithms.load("gaussian")  # a file of the folder, but no optimiser
