@@ -48,6 +48,7 @@ def l_half_ellipsoid(dim: int) -> Problem:
 
 def discus(dim: int) -> Problem:
     """10⁶ x_1² + Σ_{i≥2} x_i². Source: Table 1. Differs: the square on x_1."""
+    _check(dim)
     w = np.ones(dim)
     w[0] = 1e6
     return _problem(
@@ -66,6 +67,7 @@ def levy(dim: int) -> Problem:
     w_i = 1 + (x_i − 1)/4; the minimiser is x = 1. Source: Table 1. Differs: none; the authors'
     released code has 10 sin² in the last term too.
     """
+    _check(dim)
 
     def evaluate(x: Array) -> Array:
         u = (x - 1.0) / 4.0  # w − 1
@@ -108,9 +110,13 @@ def rastrigin10(dim: int) -> Problem:
 
 def _scales(dim: int, decades: float) -> Array:
     """10^(decades·(i−1)/(d−1)) for i = 1 … d."""
+    _check(dim)
+    return 10.0 ** (decades * np.arange(dim) / (dim - 1))
+
+
+def _check(dim: int) -> None:
     if isinstance(dim, bool) or not isinstance(dim, int) or dim < 2:
         raise ValueError(f"dim is {dim!r}; allowed: a whole number ≥ 2")
-    return 10.0 ** (decades * np.arange(dim) / (dim - 1))
 
 
 def _problem(

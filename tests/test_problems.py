@@ -104,10 +104,11 @@ def test_the_first_mean_is_uniform_on_the_unit_cube(plain):
     assert abs(mean.mean() - 0.5) < 0.025
 
 
+@pytest.mark.parametrize("plain", PLAIN, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dim", [1, 0, -3, 2.0, True, "10", None])
-def test_a_dimension_that_is_none_is_named(dim):
+def test_a_dimension_that_is_none_is_named(plain, dim):
     with pytest.raises(ValueError, match="dim is .*; allowed: a whole number ≥ 2"):
-        problems.build("ellipsoid", {"dim": dim})
+        problems.build(plain.__name__, {"dim": dim})
 
 
 def test_errors_name_what_there_is():

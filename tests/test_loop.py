@@ -1,0 +1,151 @@
+"""The loop: when a run ends and why, and the door for people who only want the optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from algorithms.interface import Ending, Samples, Spread, Stop
+from algorithms.loop import iterate
+from algorithms.minimize import minimize
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A state that never changes."""
+
+    mean: np.ndarray
+    told: int = 0
+    ended: Ending | None = None
+
+    def spread(self):
+        return Spread(1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Script:
+    """An optimiser of three points a batch that ends itself after ``patience`` batches."""
+
+    patience: int = 10**9
+
+    def init(self, mean, rng):
+        return Fixed(mean)
+
+    def ask(self, state, rng):
+        return Samples(np.arange(3.0)[:, None] + state.told * 3)
+
+    def tell(self, state, samples, values):
+        told = state.told + 1
+        ended = Ending(Stop.FLAT) if told == self.patience else None
+        return Fixed(state.mean, told, ended)
+
+
+def run(fun, budget=30, target=-np.inf, patience=10**9):
+    rng = np.random.default_rng(0)
+    return list(iterate(Script(patience), fun, np.zeros(1), rng, budget, target))
+
+
+def test_the_budget_is_never_exceeded():
+    batches = run(lambda x: x[:, 0], budget=10)
+    assert [b.evaluations for b in batches] == [3, 6, 9]
+    assert [b.ended and b.ended.reason for b in batches] == [None, None, Stop.BUDGET]
+    assert len(run(lambda x: x[:, 0], budget=9)) == 3
+
+
+def test_the_target_ends_the_run_at_once_and_untold():
+    batches = run(lambda x: 7 - x[:, 0], target=1.0)
+    assert batches[-1].minimum == -1.0  # points 6, 7, 8: the batch that crosses
+    assert batches[-1].ended == Ending(Stop.TARGET)
+    assert batches[-1].state.told == 2
+
+
+def test_a_value_equal_to_the_target_reaches_it():
+    assert run(lambda x: 7 - x[:, 0], target=5.0)[-1].iteration == 1
+
+
+def test_the_optimisers_own_reason_comes_before_the_budget():
+    batches = run(lambda x: x[:, 0], budget=9, patience=3)
+    assert batches[-1].ended == Ending(Stop.FLAT)
+
+
+def test_best_so_far_ignores_nan():
+    values = iter([[5.0, np.nan, 6.0], [np.nan] * 3, [7.0, 4.0, np.nan]])
+    batches = run(lambda x: np.array(next(values)), budget=9)
+    assert [b.best for b in batches] == [5.0, 5.0, 4.0]
+    assert batches[0].minimum == 5.0
+    assert np.isnan(batches[1].minimum)
+
+
+def test_a_budget_below_one_batch_is_named():
+    with pytest.raises(ValueError, match="budget is 2; one batch takes 3 evaluations"):
+        run(lambda x: x[:, 0], budget=2)
+
+
+def test_a_function_of_the_wrong_shape_is_named():
+    with pytest.raises(ValueError, match=r"evaluate returned shape \(3, 1\) for 3 points"):
+        run(lambda x: x)
+
+
+def rosenbrock(x):
+    return sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+@pytest.mark.parametrize("method", ["ingo", "fast_ingo", "cma_es"])
+def test_minimize(method):
+    def shifted(x):
+        return float(np.sum((x - 0.3) ** 2))
+
+    result = minimize(shifted, np.zeros(5), 0.5, method, budget=40_000, target=1e-8, seed=3)
+    assert result.success
+    assert result.status == "target"
+    assert result.fun <= 1e-8
+    assert result.fun == shifted(result.x)
+    assert np.allclose(result.x, 0.3, atol=1e-3)
+    assert result.nfev < 40_000
+    again = minimize(shifted, np.zeros(5), 0.5, method, budget=40_000, target=1e-8, seed=3)
+    assert np.array_equal(result.x, again.x)
+
+
+def test_minimize_vectorized_is_the_same_run():
+    a = minimize(rosenbrock, np.zeros(4), 0.3, budget=2000, seed=1)
+    b = minimize(
+        lambda x: np.array([rosenbrock(row) for row in x]),
+        np.zeros(4),
+        0.3,
+        budget=2000,
+        seed=1,
+        vectorized=True,
+    )
+    assert a.fun == b.fun
+    assert a.status == "budget"
+    assert not a.success
+
+
+def test_minimize_stops_when_the_callback_says_so():
+    seen = []
+    result = minimize(
+        rosenbrock, np.zeros(4), 0.3, seed=1,
+        callback=lambda batch: seen.append(batch.evaluations) or len(seen) == 3,
+    )  # fmt: skip
+    assert len(seen) == 3
+    assert result.status == "callback"
+    assert result.nit == 3
+
+
+def test_minimize_leaves_numpys_warnings_as_they_were():
+    before = np.geterr()
+    minimize(rosenbrock, np.zeros(4), 0.3, budget=200, callback=lambda b: True)
+    assert np.geterr() == before
+
+
+def test_minimize_names_what_is_wrong():
+    with pytest.raises(ValueError, match="x0 must be a vector"):
+        minimize(rosenbrock, np.zeros((2, 2)), 0.3)
+    with pytest.raises(ValueError, match="initial_std is 0; allowed"):
+        minimize(rosenbrock, np.zeros(2), 0)
+    with pytest.raises(ValueError, match="no optimiser is called 'bfgs'"):
+        minimize(rosenbrock, np.zeros(2), 0.3, "bfgs")
+    with pytest.raises(ValueError, match="ingo has no hyper-parameter 'beta'"):
+        minimize(rosenbrock, np.zeros(2), 0.3, beta=1)

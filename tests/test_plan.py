@@ -1,0 +1,254 @@
+"""From a config to runs: every mistake is named before the first job, and nothing is guessed."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+import experiments.run
+from experiments import seeds, sources
+from experiments.plan import ConfigError, Plan, load
+from experiments.single import Spec
+
+ROOT = Path(__file__).parent.parent
+CONFIG = {
+    "root_seed": 1,
+    "runs": 3,
+    "seeds_per_job": 1,
+    "results": "results",
+    "experiments": {
+        "tiny": {
+            "dim": 4,
+            "budget": 100,
+            "target": 1e-3,
+            "problems": {"ellipsoid": {}, "turned": {"problem": "levy", "dim": 5}},
+            "common": {"samples": 6},
+            "algorithms": {"ingo": {}, "es_0.1": {"algorithm": "es", "step_size": 0.1}},
+        }
+    },
+    "figures": {"tiny": {"experiment": "tiny"}},
+}
+
+
+def changed(path, value):
+    """CONFIG with one key set, or removed where the value is None."""
+    config = copy.deepcopy(CONFIG)
+    *parents, last = path.split("/")
+    place = config
+    for key in parents:
+        place = place[key]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+def test_a_config_becomes_cells():
+    experiment = Plan.from_config(CONFIG).experiments["tiny"]
+    assert experiment.problems == ["ellipsoid", "turned"]
+    assert experiment.algorithms == ["ingo", "es_0.1"]
+    assert experiment.cells["turned", "es_0.1"] == Spec(
+        problem="levy",
+        algorithm="es",
+        budget=100,
+        target=1e-3,
+        problem_parameters={"dim": 5},
+        algorithm_parameters={"samples": 6, "step_size": 0.1},
+        root_seed=1,
+    )
+
+
+E = "experiments/tiny"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("extra", 1, "the config has no key 'extra'; allowed: root_seed"),
+        (f"{E}/budgets", 1, "experiments.tiny has no key 'budgets'; allowed: runs, dim, budget"),
+        (f"{E}/budget", -5, "experiments.tiny.budget is -5; allowed: a number ≥ 1"),
+        (f"{E}/budget", "many", "experiments.tiny.budget is 'many'; allowed: a value of type int"),
+        (f"{E}/budget", 1.5, "experiments.tiny.budget is 1.5; allowed: a value of type integer"),
+        (f"{E}/budget", None, "experiments.tiny lacks 'budget'"),
+        (f"{E}/dim", 1, "experiments.tiny.dim is 1; allowed: a number ≥ 2"),
+        (f"{E}/problems/turned/dim", 1, "experiments.tiny.problems.turned: dim is 1; allowed: a w"),
+        (f"{E}/problems/sphere", {}, "experiments.tiny.problems.sphere: no problem is called 'sph"),
+        (f"{E}/problems", {}, "experiments.tiny.problems is {}; allowed: at least one entry"),
+        (f"{E}/algorithms/ingoo", {}, "experiments.tiny.algorithms.ingoo: no optimiser is called"),
+        (f"{E}/algorithms/ingo/stepsize", 1, "algorithms.ingo: ingo has no hyper-parameter 'step"),
+        (f"{E}/algorithms/ingo/step_size", -1, "algorithms.ingo: step_size is -1; allowed: a pos"),
+        (f"{E}/common/ddof", 1, "algorithms.es_0.1: es has no hyper-parameter 'ddof'; it has: "),
+        ("runs", 0, "runs is 0; allowed: a number ≥ 1"),
+        ("root_seed", -1, "root_seed is -1; allowed: a number ≥ 0"),
+        ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
+        ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: one of"),
+        ("experiments/Big Name", {}, "allowed: a name of the form"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key_its_value_and_what_is_allowed(path, value, message):
+    with pytest.raises(ConfigError) as error:
+        Plan.from_config(changed(path, value))
+    assert message in str(error.value)
+
+
+def test_all_schema_mistakes_come_at_once():
+    config = changed("runs", 0)
+    config["experiments"]["tiny"]["budget"] = -1
+    with pytest.raises(ConfigError) as error:
+        Plan.from_config(config)
+    assert str(error.value).count("allowed") == 2
+
+
+def test_a_results_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        ConfigError, match="results is .*file/results'; .* is no folder that can be"
+    ):
+        Plan.from_config(changed("results", str(tmp_path / "file" / "results")))
+
+
+def test_the_projects_own_configs_are_valid():
+    full = load(ROOT / "config.yaml")
+    quick = load(ROOT / "config.yaml", ROOT / "tests" / "quick.yaml")
+    assert full.experiments["figure_1"].runs == 20
+    assert len(full.experiments["figure_1"].cells) == 36
+    assert all(s.budget == 1_800_000 for s in full.experiments["figure_1"].cells.values())
+    assert quick.results == Path("results/quick")
+    assert quick.experiments.keys() == full.experiments.keys()
+    assert max(s.budget for e in quick.experiments.values() for s in e.cells.values()) <= 20_000
+
+
+def test_figure_1_is_set_as_the_paper_says():
+    cells = load(ROOT / "config.yaml").experiments["figure_1"].cells
+    for (_, algorithm), spec in cells.items():
+        assert spec.problem_parameters["dim"] == 100
+        assert spec.target == 1e-10
+        assert spec.algorithm_parameters["initial_std"] == 0.5
+        assert spec.algorithm_parameters["samples"] is None  # the rule, 18 at d = 100
+        step = spec.algorithm_parameters.get("step_size")
+        wanted = {"fast_ingo": "1/sqrt(d)", "es": 0.01, "cma_es": None}
+        assert step == wanted.get(algorithm, "1/d")
+
+
+def test_paths_and_chunks():
+    plan = Plan.from_config(CONFIG)
+    assert plan.trace("tiny", "ellipsoid", "ingo", 2) == (
+        "results/traces/tiny/ellipsoid/ingo/2.parquet"
+    )
+    assert len(plan.traces("tiny")) == 2 * 2 * 3
+    assert plan.chunks() == [("{experiment}", ["{seed}"])]
+    chunked = Plan.from_config(changed("seeds_per_job", 2))
+    assert chunked.chunks() == [("tiny", ["0", "1"]), ("tiny", ["2"])]
+    assert chunked.traces("tiny") == plan.traces("tiny")
+
+
+def test_a_command_says_all_and_parses_back(monkeypatch, tmp_path):
+    """What the workflow prints is what a reader can paste: it runs the very same spec."""
+    plan = Plan.from_config(CONFIG)
+    trace = plan.trace("tiny", "turned", "es_0.1", 2)
+    words = shlex.split(plan.command(trace))
+    assert words[:3] == ["python", "-m", "experiments.run"]
+    seen = []
+
+    def run(spec, seed, report):
+        seen.append((spec, seed))
+        raise ValueError("enough")
+
+    monkeypatch.setattr(experiments.run, "run", run)
+    with pytest.raises(SystemExit, match="error: enough"):
+        experiments.run.main([*words[3:], "--to", str(tmp_path / "2.parquet")])
+    assert seen == [(plan.experiments["tiny"].cells["turned", "es_0.1"], 2)]
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "-1.parquet", "1.csv", "1"])
+def test_the_file_name_is_the_seed(name, capsys):
+    spec = ["--problem", "levy", '{"dim": 4}', "--algorithm", "ingo", "{}"]
+    with pytest.raises(SystemExit):
+        experiments.run.main([*spec, "--budget", "100", "--target", "0", "--to", f"a/{name}"])
+    assert "is not named SEED.parquet" in capsys.readouterr().err
+
+
+def test_bad_words_on_the_command_line_are_named(tmp_path, capsys):
+    base = ["--budget", "100", "--target", "0", "--to", str(tmp_path / "0.parquet")]
+    with pytest.raises(SystemExit, match="error: no problem is called 'levi'"):
+        experiments.run.main(["--problem", "levi", "{}", "--algorithm", "ingo", "{}", *base])
+    with pytest.raises(SystemExit, match="error: "):
+        experiments.run.main(["--problem", "levy", "{dim", "--algorithm", "ingo", "{}", *base])
+    assert not list(tmp_path.iterdir())
+
+
+def test_streams_do_not_depend_on_positions_or_hyper_parameters():
+    """The numbers are fixed for good: a change here changes every published result."""
+    assert seeds.stream(2020, "start", "levy", 0).integers(2**32, size=2).tolist() == [
+        2971606117,
+        1019392612,
+    ]
+    keys = [
+        ("start", "levy", 0),
+        ("start", "levy", 1),
+        ("start", "discus", 0),
+        ("search", "levy", 0),
+    ]
+    first = [seeds.stream(2020, *key).random() for key in keys]
+    assert len(set(first)) == 4
+    assert seeds.stream(2021, *keys[0]).random() != first[0]
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of three modules, of which a imports b."""
+    monkeypatch.setattr(sources, "ROOT", tmp_path)
+    sources._read.cache_clear()
+    write(tmp_path, "p/__init__.py", "")
+    write(tmp_path, "p/a.py", A)
+    write(tmp_path, "p/b.py", "import os\nVALUE = 1\n")
+    write(tmp_path, "p/c.py", "OTHER = 1\n")
+    yield tmp_path
+    sources._read.cache_clear()
+
+
+A = '"""Doc."""\nfrom p import b\n\ndef f(x):\n    """Doc."""\n    return x + 1\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "same"),
+    [
+        ("p/a.py", A.replace("Doc.", "A better sentence."), True),
+        ("p/a.py", A.replace("def", "# why\ndef").replace("x + 1", "(x +\n  1)"), True),
+        ("p/a.py", A.replace("x + 1", "x - 1"), False),
+        ("p/b.py", "import os\nVALUE = 2\n", False),
+        ("p/c.py", "OTHER = 2\n", True),
+    ],
+)
+def test_a_fingerprint_sees_code_and_not_sentences(project, name, text, same):
+    before = sources.fingerprint("p.a")
+    write(project, name, text)
+    sources._read.cache_clear()
+    assert (sources.fingerprint("p.a") == before) is same
+
+
+def test_the_code_of_a_trace_is_its_own_optimisers_only():
+    plan = load(ROOT / "config.yaml")
+    traces = [plan.trace("figure_1", "levy", a, 0) for a in ("ingo", "igo", "es", "cma_es")]
+    assert len({plan.code(t) for t in traces}) == 4
+    assert plan.code(traces[0]) == plan.code(plan.trace("figure_1", "discus", "ingo", 7))
+
+
+def test_quick_only_changes_sizes():
+    """The quick overlay must not quietly change a method."""
+    quick = yaml.safe_load((ROOT / "tests" / "quick.yaml").read_text())
+    text = json.dumps(quick)
+    assert "step_size" not in text
+    assert "algorithms" not in text

@@ -1,0 +1,146 @@
+"""Traces: when a row is due, what a file holds, and what a broken one says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from experiments import single, trace
+from experiments.single import Spec
+
+SPEC = Spec("levy", "fast_ingo", 40_000, 1e-10, {"dim": 10}, {"initial_std": 0.5})
+
+
+def rows_due(every, last):
+    due, rows = 1, []
+    while due <= last:
+        rows.append(due)
+        due = trace.next_row(due, every)
+    return rows
+
+
+def test_rows_every_thousand_iterations_and_log_spaced_before():
+    rows = rows_due(1000, 5000)
+    assert rows[:8] == [1, 2, 3, 4, 6, 7, 10, 13]
+    assert rows[-6:] == [750, 1000, 2000, 3000, 4000, 5000]
+    assert len([r for r in rows if 100 <= r < 1000]) == 8
+
+
+@pytest.mark.parametrize("every", [1, 2, 7, 100, 1000])
+def test_the_grid_contains_every_multiple_and_only_grows(every):
+    rows = rows_due(every, 20 * every)
+    assert set(range(every, 20 * every + 1, every)) <= set(rows)
+    assert rows == sorted(set(rows))
+
+
+@pytest.fixture(scope="module")
+def run():
+    return single.run(SPEC, 4)
+
+
+def test_the_rows_of_a_run(run):
+    rows, metadata = run
+    table = rows.table(metadata).to_pandas()
+    assert list(table) == list(trace.COLUMNS)
+    assert (table["evaluations"] == table["iteration"] * 12).all()
+    assert list(table["iteration"][:-1]) == rows_due(1000, table["iteration"].iloc[-1] - 1)
+    assert (table["best"] <= table["batch_min"]).all()
+    assert (table["best"].diff().dropna() <= 0).all()
+    assert (table["batch_min"] <= table["batch_mean"]).all()
+    assert metadata["stop"] == "target"
+    assert table["batch_min"].iloc[-1] <= 1e-10
+    assert table["sigma"].iloc[0] == pytest.approx(0.5)
+    assert table["condition"].iloc[0] == 1.0
+
+
+def test_hits_are_the_first_evaluations_at_each_target(run):
+    rows, _ = run
+    assert len(rows.hits) == len(trace.TARGETS)  # the run reached 1e-10, the last of them
+    assert rows.hits == sorted(rows.hits)
+    table = rows.table({}).to_pandas()
+    for target, hit in zip(trace.TARGETS, rows.hits, strict=True):
+        before = table[table["evaluations"] < hit]
+        after = table[table["evaluations"] >= hit]
+        assert (before["best"] > target).all()
+        assert (after["best"] <= target).all()
+
+
+def test_targets_have_five_a_decade():
+    assert trace.TARGETS[0] == 1e8
+    assert trace.TARGETS[-1] == 1e-10
+    assert len(trace.TARGETS) == 18 * 5 + 1
+    assert {10.0**k for k in range(-10, 9)} <= set(trace.TARGETS)
+
+
+def test_reading_gives_back_what_was_written(run, tmp_path):
+    rows, metadata = run
+    path = tmp_path / "deep" / "er" / "4.parquet"
+    trace.write(path, rows, metadata)
+    table, read = trace.read(path)
+    assert table.equals(rows.table({}))
+    assert read["spec"]["algorithm"] == "fast_ingo"
+    assert read["hits"] == rows.hits
+    assert [p.name for p in path.parent.iterdir()] == ["4.parquet"]  # no temporary file is left
+    field = table.schema.field("sigma")
+    assert field.metadata[b"unit"] == b"x"
+    assert b"geometric mean" in field.metadata[b"meaning"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(run, tmp_path, monkeypatch):
+    rows, metadata = run
+    path = tmp_path / "4.parquet"
+    trace.write(path, rows, metadata)
+    before = path.read_bytes()
+
+    def half(table, where, **_):
+        where.write_bytes(b"PAR1")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(pq, "write_table", half)
+    with pytest.raises(OSError, match="disk full"):
+        trace.write(path, rows, metadata)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["4.parquet"]
+
+
+@pytest.mark.parametrize("cut", [0, 3, 200, -1])
+def test_a_truncated_file_is_named_with_the_command_that_redoes_it(run, tmp_path, cut):
+    path = tmp_path / "4.parquet"
+    trace.write(path, *run)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(ValueError, match=r"4\.parquet is not a whole trace") as error:
+        trace.read(path)
+    assert f"snakemake --cores 1 --force {path}" in str(error.value)
+
+
+def test_a_file_with_other_columns_is_no_trace(tmp_path):
+    path = tmp_path / "0.parquet"
+    pq.write_table(pa.table({"iteration": [1]}), path)
+    with pytest.raises(ValueError, match="is not a whole trace: its columns are"):
+        trace.read(path)
+
+
+def test_the_same_run_twice_is_the_same_bits(run, tmp_path):
+    trace.write(tmp_path / "a.parquet", *run)
+    trace.write(tmp_path / "b.parquet", *single.run(SPEC, 4))
+    trace.write(tmp_path / "c.parquet", *single.run(SPEC, 5))
+    assert trace.same_data(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert not trace.same_data(tmp_path / "a.parquet", tmp_path / "c.parquet")
+
+
+def test_starts_are_paired_and_noise_is_not():
+    """Two optimisers share the first mean of a seed; their samples differ."""
+    means, batches = [], []
+    for algorithm in ("fast_ingo", "igo"):
+        spec = Spec("levy", algorithm, 24, 0.0, {"dim": 10}, {"initial_std": 0.5})
+        seen = []
+        single.run(spec, 0, seen.append)
+        means.append(seen[0].state.mean)
+        batches.append(seen[0].x)
+    assert np.array_equal(*means)
+    assert not np.array_equal(*batches)
+    other = []
+    single.run(Spec("levy", "igo", 24, 0.0, {"dim": 10}), 1, other.append)
+    assert not np.array_equal(means[0], other[0].state.mean)
