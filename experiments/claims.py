@@ -92,7 +92,9 @@ def bootstrap(statistic: Callable[..., float], *samples: Array) -> Estimate:
         statistic(*(s[rng.integers(len(s), size=len(s))] for s in samples))
         for _ in range(RESAMPLES)
     ]
-    low, high = np.nanquantile(draws, (0.025, 0.975))
+    # Order statistics, not interpolations: a median of evaluations may be infinite.
+    known = np.array(draws)[~np.isnan(draws)]
+    low, high = np.quantile(known, (0.025, 0.975), method="inverted_cdf")
     return Estimate(statistic(*samples), float(low), float(high))
 
 

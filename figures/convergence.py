@@ -27,7 +27,7 @@ COLUMNS = {
 }
 BANDS = {
     "range": ("min", "max", "the smallest to the largest run"),
-    "quartiles": ("q1", "q3", "the quartiles of the runs"),
+    "quartiles": ("q1", "q3", "the lower to the upper quartile of the runs"),
 }
 
 
@@ -72,7 +72,7 @@ def draw(
     for ax in axes[:, 0]:
         ax.set_ylabel("mean f over runs")
     handles = [
-        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label)
+        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
         for i in look.values()
     ]
     figure.legend(handles=handles, loc="upper center", ncols=min(6, len(handles)), handlelength=3)
@@ -132,7 +132,7 @@ def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
     n = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     return (
         f"Mean over {n} runs of the {COLUMNS[column]}, against evaluations. "
-        f"The band goes over {BANDS[band][2]}. Dashed: the target {target:g}. "
+        f"The band goes from {BANDS[band][2]}. Dashed: the target {target:g}. "
         "A run that has ended carries its last value forward. A dot ends a line whose runs have "
         "all reached the target; a cross ends one where a run stopped for another reason than its "
         "budget, and the dotted line carries its last value on."

@@ -1,0 +1,94 @@
+"""From traces to tables: what is carried forward, what is left out, and what is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import aggregate, single, trace
+from experiments.single import Spec
+
+
+def rows(evaluations, values):
+    return pd.DataFrame({"evaluations": evaluations, "best": np.array(values, dtype=float)})
+
+
+def test_an_ended_run_carries_its_last_value_forward():
+    curve = aggregate.curve(
+        [rows([10, 20, 25], [8, 4, 2]), rows([10, 20, 30, 40], [6, 6, 6, 0])], "best"
+    )
+    assert curve["evaluations"].tolist() == [10, 20, 30, 40]
+    assert curve["mean"].tolist() == [7.0, 5.0, 4.0, 1.0]  # at 30 and 40 the first run counts 2
+    assert curve["going"].tolist() == [2, 2, 1, 1]
+    assert curve["min"].tolist() == [6.0, 4.0, 2.0, 0.0]
+    assert curve["max"].tolist() == [8.0, 6.0, 6.0, 2.0]
+
+
+def test_one_lost_run_does_not_poison_the_mean():
+    curve = aggregate.curve(
+        [rows([10, 20], [1, np.nan]), rows([10, 20], [3, 5]), rows([10, 20], [2, np.inf])], "best"
+    )
+    assert curve["mean"].tolist() == [2.0, 5.0]
+    assert curve["finite"].tolist() == [3, 1]
+    assert curve["runs"].tolist() == [3, 3]
+
+
+def test_a_point_without_any_finite_run_is_nan():
+    curve = aggregate.curve([rows([10, 20], [1, np.nan])], "best")
+    assert np.isnan(curve["mean"].iloc[1])
+    assert np.isnan(curve["median"].iloc[1])
+    assert curve["finite"].iloc[1] == 0
+
+
+def test_quartiles():
+    curve = aggregate.curve([rows([1], [v]) for v in (1, 2, 3, 4, 5)], "best")
+    assert curve[["min", "q1", "median", "q3", "max"]].iloc[0].tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("traces")
+    for algorithm in ("fast_ingo", "igo"):
+        spec = Spec("levy", algorithm, 6000, 1e-10, {"dim": 6})
+        for seed in range(3):
+            trace.write(folder / "levy" / algorithm / f"{seed}.parquet", *single.run(spec, seed))
+    return folder
+
+
+def test_tables_hold_every_run_and_every_quantity(traces, tmp_path):
+    aggregate.main(
+        [str(traces), "--problems", "levy", "--algorithms", "fast_ingo", "igo", "--runs", "3",
+         "--to", str(tmp_path)]
+    )  # fmt: skip
+    runs = pd.read_parquet(tmp_path / "runs.parquet")
+    curves = pd.read_parquet(tmp_path / "curves.parquet")
+    assert len(runs) == 6
+    assert runs.groupby("algorithm")["seed"].apply(list).tolist() == [[0, 1, 2]] * 2
+    assert set(curves["quantity"]) == set(aggregate.QUANTITIES)
+    last = trace.read(traces / "levy" / "igo" / "2.parquet")[0].to_pandas().iloc[-1]
+    row = runs[(runs["algorithm"] == "igo") & (runs["seed"] == 2)].iloc[0]
+    assert row["best"] == last["best"]
+    assert row["title"] == "Levy"
+    assert row["dim"] == 6
+    # the mean of the first batch over the runs, taken from the traces themselves
+    first = [
+        trace.read(traces / "levy" / "igo" / f"{s}.parquet")[0].to_pandas()["batch_mean"].iloc[0]
+        for s in range(3)
+    ]
+    at = curves[(curves["algorithm"] == "igo") & (curves["quantity"] == "batch_mean")].iloc[0]
+    assert at["mean"] == pytest.approx(np.mean(first), rel=1e-14)
+
+
+def test_every_broken_or_missing_trace_is_named(traces):
+    broken = traces / "levy" / "igo" / "1.parquet"
+    whole = broken.read_bytes()
+    broken.write_bytes(whole[:100])
+    try:
+        with pytest.raises(ValueError, match="is not a whole trace") as error:
+            aggregate.aggregate(traces, ["levy"], ["fast_ingo", "igo"], 4)
+    finally:
+        broken.write_bytes(whole)
+    text = str(error.value)
+    assert f"--force {broken}" in text
+    assert text.count("is not a whole trace") == 3  # one cut, two that were never run

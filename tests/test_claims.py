@@ -1,0 +1,187 @@
+"""Measures on tables made by hand, verdicts at their edges, and the claims as they stand."""
+
+from __future__ import annotations
+
+from inspect import signature
+
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+import yaml
+
+from experiments import claims
+from experiments.claims import COLUMNS, MEASURES, Missing, Tables, bootstrap, judge, wilson
+
+INF = np.inf
+
+
+@pytest.fixture
+def made(tmp_path):
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "fast", [1000] * 20),
+        tables.cell("p", "slow", [4000] * 20),
+        tables.cell("p", "never", [INF] * 20, best=5.0),
+        tables.cell("p", "half", [1000] * 10 + [INF] * 10, best=[1e-11] * 10 + [9.0] * 10),
+        tables.cell("p", "lost", [INF] * 20, best=7.0, batch_min=[1e3] * 15 + [1.0] * 5),
+        tables.cell("p", "wide", [INF] * 20, sigma=np.exp(0.5)),
+    )
+    return Tables(tmp_path)
+
+
+def test_wilson_against_published_numbers():
+    """Newcombe (1998), table I, method 3: 81/263 and 0/20 and 15/148."""
+    for k, n, low, high in [
+        (81, 263, 0.2553, 0.3662),
+        (0, 20, 0.0, 0.1611),
+        (15, 148, 0.0624, 0.1605),
+    ]:
+        e = wilson(k, n)
+        assert e.low == pytest.approx(low, abs=5e-5)
+        assert e.high == pytest.approx(high, abs=5e-5)
+
+
+def test_twenty_of_twenty_is_enough_for_the_thresholds():
+    assert wilson(20, 20).low >= 0.8
+    assert wilson(0, 20).high <= 0.2
+    assert wilson(19, 20).low < 0.8
+
+
+def test_bootstrap_of_a_mean_is_near_the_normal_interval():
+    sample = np.random.default_rng(0).standard_normal(400)
+    e = bootstrap(lambda s: float(s.mean()), sample)
+    half = 1.96 * sample.std() / 20
+    assert e.value == sample.mean()
+    assert e.low == pytest.approx(sample.mean() - half, abs=0.02)
+    assert e.high == pytest.approx(sample.mean() + half, abs=0.02)
+    assert bootstrap(lambda s: float(s.mean()), sample) == e  # the seed is honoured
+
+
+def test_success_rate(made):
+    assert MEASURES["success_rate"](made, "e", "p", "fast").value == 1.0
+    assert MEASURES["success_rate"](made, "e", "p", "half").value == 0.5
+    assert MEASURES["success_rate"](made, "e", "p", "never").value == 0.0
+    assert MEASURES["success_rate"](made, "e", "p", "never", target=1.0).value == 1.0
+
+
+def test_a_target_off_the_grid_is_refused(made):
+    with pytest.raises(ValueError, match="not in tuple"):
+        MEASURES["success_rate"](made, "e", "p", "fast", target=3e-10)
+
+
+def test_wins_counts_values_and_then_evaluations(made):
+    assert MEASURES["wins"](made, "e", "p", "never", "lost").value == 1.0
+    assert MEASURES["wins"](made, "e", "p", "lost", "never").value == 0.0
+    assert MEASURES["wins"](made, "e", "p", "fast", "slow").value == 1.0  # both at the target
+    assert MEASURES["wins"](made, "e", "p", "slow", "fast").value == 0.0
+    assert MEASURES["wins"](made, "e", "p", "half", "never").value == 0.5
+    assert MEASURES["wins"](made, "e", "p", "fast", "fast").value == 0.0  # a tie is no win
+
+
+def test_linearity_slowdown_and_reached(made):
+    assert MEASURES["linearity"](made, "e", "p", "fast").value == pytest.approx(1.0, abs=1e-4)
+    assert MEASURES["linearity"](made, "e", "p", "never").value == 0.0
+    e = MEASURES["slowdown"](made, "e", "p", "slow", "fast")
+    assert (e.value, e.low, e.high) == (4.0, 4.0, 4.0)
+    assert MEASURES["slowdown"](made, "e", "p", "never", "fast").value == INF
+    # 61 targets from 1e2 to 1e-10, of which "never" reached those above and at 1
+    assert MEASURES["reached"](made, "e", "never", "fast").value == pytest.approx(11 / 61)
+
+
+def test_linearity_sees_a_bend(tmp_path):
+    bent = tables.cell("p", "bent", [1000] * 5)
+    first = len(bent["hits"][0]) - 51
+    bent["hits"] = [[1] * first + [int(v) for v in 1000 * np.linspace(0, 1, 51) ** 6]] * 5
+    tables.write(tmp_path, "e", bent)
+    assert MEASURES["linearity"](Tables(tmp_path), "e", "p", "bent").value < 0.75
+
+
+def test_diverged_and_drift(made):
+    assert MEASURES["diverged"](made, "e", "p", "lost").value == 0.75
+    assert MEASURES["diverged"](made, "e", "p", "fast").value == 0.0
+    # log σ grew by 1/2 in 100 steps at d = 10: 2·10·0.5/100
+    assert MEASURES["drift"](made, "e", "p", "wide").value == pytest.approx(0.1)
+
+
+def test_rotation(made, tmp_path):
+    tables.write(tmp_path, "turned", tables.cell("p", "fast", [1100] * 20))
+    e = MEASURES["rotation"](made, "turned", "e", "p", "fast")
+    assert e.value == pytest.approx(1.1)
+
+
+def claim(*parts):
+    base = {"id": 1, "claim": "c", "place": "p", "figure": "f", "why": "because."}
+    return {**base, "parts": list(parts)}
+
+
+def part(algorithm, **bounds):
+    return {
+        "measure": "success_rate", "experiment": "e", "problem": "p", "algorithm": algorithm,
+        **bounds,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ([part("fast", at_least=0.8)], "reproduced"),
+        ([part(["fast", "slow"], at_least=0.8), part("never", at_most=0.2)], "reproduced"),
+        ([part(["fast", "never"], at_least=0.8)], "partly"),
+        ([part("never", at_least=0.8)], "not reproduced"),
+        ([part("half", at_least=0.5)], "not tested"),  # 0.3 to 0.7: the runs cannot tell
+        ([part("half", at_least=0.5), part("fast", at_least=0.8)], "partly"),
+        ([part("half", at_least=0.5), part("never", at_least=0.8)], "not reproduced"),
+        ([part("fast", at_least=0.8), part("absent", at_least=0.8)], "not tested"),
+    ],
+)
+def test_verdicts(made, parts, verdict):
+    assert judge(claim(*parts), made)["verdict"] == verdict
+
+
+def test_the_row_shows_the_part_that_decides(made):
+    row = judge(claim(part(["fast", "never"], at_least=0.8)), made)
+    assert row["measure"] == "success_rate(p, never)"
+    assert row["value"] == 0.0
+    assert row["threshold"] == "≥ 0.8"
+    assert "1 of 2 parts hold. Fails: success_rate(p, never) = 0 [0, 0.161]." in row["why"]
+
+
+def test_a_missing_table_is_said(tmp_path):
+    row = judge(claim(part("fast", at_least=0.8)), Tables(tmp_path))
+    assert row["verdict"] == "not tested"
+    assert row["why"] == "no table e/runs.parquet"
+    with pytest.raises(Missing):
+        Tables(tmp_path).runs("e", "p", "a")
+
+
+CLAIMS = yaml.safe_load(claims.CLAIMS.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_every_claim_is_whole(entry):
+    """Known measures with their own arguments, a threshold for each part, a reason, a place."""
+    assert set(entry) == {"id", "claim", "place", "figure", "why", "parts"}
+    assert all(entry.values())
+    for p in entry["parts"]:
+        arguments = set(p) - {"measure", "at_least", "at_most"}
+        wanted = signature(MEASURES[p["measure"]]).parameters
+        needed = {k for k, v in wanted.items() if v.default is v.empty} - {"tables"}
+        assert needed <= arguments <= set(wanted)
+        assert {"at_least", "at_most"} & set(p)
+
+
+def test_ids_are_unique_and_ordered():
+    ids = [c["id"] for c in CLAIMS]
+    assert ids == sorted(set(ids))
+
+
+def test_the_rule_writes_both_forms(made, tmp_path):
+    claims.main(["--tables", str(made.folder), "--to", str(tmp_path / "out" / "claims")])
+    table = pd.read_csv(tmp_path / "out" / "claims.csv")
+    assert tuple(table.columns) == COLUMNS
+    assert len(table) == len(CLAIMS)
+    text = (tmp_path / "out" / "claims.md").read_text()
+    assert text.count("\n- **") == len(CLAIMS)
+    assert "nan" not in text

@@ -1,0 +1,94 @@
+"""Pictures: drawn from tables alone, and honest about what a log axis drops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+
+from figures import convergence, style
+
+
+def curves(problem, algorithm, mean, runs=3):
+    mean = np.array(mean, dtype=float)
+    return pd.DataFrame(
+        {
+            "problem": problem, "algorithm": algorithm, "quantity": "batch_min",
+            "evaluations": 100 * np.arange(1, len(mean) + 1), "runs": runs, "mean": mean,
+            "min": mean / 2, "q1": mean, "median": mean, "q3": mean, "max": 2 * mean,
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+def drawn():
+    runs = pd.concat(
+        [
+            tables.cell("levy", "ingo", [300.0] * 3),
+            tables.cell("levy", "es_0.1", [np.inf] * 3),
+            tables.cell("discus", "ingo", [np.inf] * 3),
+            tables.cell("discus", "es_0.1", [np.inf] * 3),
+        ]
+    )
+    lines = pd.concat(
+        [
+            curves("levy", "ingo", [1, 1e-5, 1e-11]),
+            curves("levy", "es_0.1", [1, 1, 1, 0, -1, np.nan]),
+            curves("discus", "ingo", [1, 2, 3, 4, 5, 6]),
+            curves("discus", "es_0.1", [1, 2]),
+        ]
+    )
+    figure, caption = convergence.draw(runs, lines, "batch_min", "range")
+    yield figure, caption
+    style.plt.close(figure)
+
+
+def test_a_panel_a_problem_and_a_line_an_optimiser(drawn):
+    figure, _ = drawn
+    assert [ax.get_title() for ax in figure.axes] == ["Levy", "Discus"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["INGO", "es 0.1"]
+    solid = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert np.array_equal(solid[0].get_ydata(), [1, 1e-5, 1e-11])
+
+
+def test_what_a_log_axis_drops_is_written_in_the_panel(drawn):
+    levy, discus = drawn[0].axes
+    assert [t.get_text() for t in levy.texts] == ["es 0.1: 3 of 6 points ≤ 0 or not finite"]
+    assert not discus.texts
+
+
+def test_the_target_is_marked(drawn):
+    for ax in drawn[0].axes:
+        assert any(list(line.get_ydata()) == [1e-10, 1e-10] for line in ax.lines)
+
+
+def test_ends_are_marked_by_reason(drawn):
+    """A dot where all runs reached the target, a cross and a level line where they stopped."""
+    levy, discus = drawn[0].axes
+    marks = {line.get_marker() for line in levy.lines if len(line.get_xdata()) == 1}
+    assert marks == {"o"}
+    marks = {line.get_marker() for line in discus.lines if len(line.get_xdata()) == 1}
+    assert marks == {"x"}
+    assert any(list(line.get_ydata()) == [2, 2] for line in discus.lines)
+
+
+def test_the_caption_says_how_many_runs_and_which_band(drawn):
+    assert "Mean over 3 runs" in drawn[1]
+    assert "from the smallest to the largest run" in drawn[1]
+
+
+def test_every_line_can_be_told_apart_without_colour():
+    looks = list(style.lines(["fast_ingo", "ingo", "ingo_step", "igo", "cma_es", "es"]).values())
+    assert len({(str(i.dash), i.marker) for i in looks}) == len(looks)
+    assert len({i.color for i in looks}) == len(looks)
+
+
+def test_files_are_the_same_twice(drawn, tmp_path):
+    figure, caption = drawn
+    style.save(figure, tmp_path / "a" / "f", caption)
+    style.save(figure, tmp_path / "b" / "f", caption)
+    names = sorted(p.name for p in (tmp_path / "a").iterdir())
+    assert names == ["f.md", "f.pdf", "f.png", "f.svg"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
