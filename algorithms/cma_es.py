@@ -27,7 +27,7 @@ NO_TOLERANCES = {
     "tolflatfitness": inf,
 }
 
-PATIENCE = 100  # iterations
+EPS = float(np.finfo(float).eps)
 
 
 class Noise:
@@ -69,13 +69,15 @@ class CMAES:
         active: use negative weights for the worse half (pycma's own default).
         diagonal: keep the covariance diagonal (sep-CMA-ES), the fair peer of Fast-INGO.
 
-        resolution: a batch is at rest when its values differ by less than this part of the
-            smallest, or when the standard deviation of every coordinate is less than this part of
-            the mean's coordinate. PATIENCE such batches in a row end the run; 0 never does.
+        patience: end the run after this many batches in a row whose values differ by rounding
+            only; 0 never does.
 
-    Ends as ``diverged`` (a value is not finite) or ``stagnated`` (at rest): what is left to gain is
-    a part in 10¹² of the value, which is rounding. A run that closes in on a minimum of 0 is never
-    at rest, since its values shrink along with their differences.
+    Ends as ``diverged`` (a value is not finite) or ``stagnated`` (at rest). A batch is at rest if
+    its values differ by at most d units of rounding, the error of a sum of d terms, so that
+    selection follows no signal. One such batch proves nothing, since the step size may grow again
+    (on the ℓ₁-Ellipsoid it does, after hundreds of batches with next to no spread); hence the long
+    patience. A run that closes in on a minimum of 0 is never at rest, since its values shrink with
+    their differences.
 
     Source: Hansen (2006), through pycma. The authors' experiments build on Hansen's purecmaes,
         which has no active weights, and so ``active`` is False by default.
@@ -87,7 +89,7 @@ class CMAES:
     initial_std: float = 0.5
     active: bool = False
     diagonal: bool = False
-    resolution: float = 1e-12
+    patience: int = 10_000
 
     space: ClassVar[str] = "real"
 
@@ -96,8 +98,8 @@ class CMAES:
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("active", self.active, (False, True))
         settings.check_choice("diagonal", self.diagonal, (False, True))
-        if self.resolution:
-            settings.check_positive("resolution", self.resolution)
+        if self.patience:
+            settings.check_whole("patience", self.patience, 1)
 
     def init(self, mean: Array, rng: np.random.Generator) -> CMAState:
         import cma  # here, because it takes seconds and only a run needs it
@@ -123,11 +125,8 @@ class CMAES:
     def tell(self, state: CMAState, samples: Samples, values: Array) -> CMAState:
         if not np.isfinite(values).all():
             return replace(state, ended=Ending(Stop.DIVERGED))
-        es = state.library
-        es.tell(list(samples.x), values)
-        still = np.ptp(values) <= self.resolution * np.abs(values).min() or np.all(
-            es.sigma * np.sqrt(es.dC) <= self.resolution * np.abs(es.mean)
-        )
-        at_rest = state.at_rest + 1 if still and self.resolution else 0
-        ended = Ending(Stop.STAGNATED, "at rest") if at_rest >= PATIENCE else None
-        return replace(state, at_rest=at_rest, ended=ended)
+        state.library.tell(list(samples.x), values)
+        at_rest = np.ptp(values) <= samples.x.shape[1] * EPS * np.abs(values).min()
+        batches = state.at_rest + 1 if at_rest else 0
+        ended = Ending(Stop.STAGNATED, "at rest") if batches == self.patience > 0 else None
+        return replace(state, at_rest=batches, ended=ended)

@@ -53,9 +53,14 @@ def check_positive(name: str, value: float) -> None:
 
 def check_samples(value: int | None, smallest: int = 2) -> None:
     """Raise ValueError unless ``value`` is None (the paper's rule) or a whole number ≥ smallest."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if value is not None and not (whole and value >= smallest):
-        raise ValueError(f"samples is {value!r}; allowed: a whole number ≥ {smallest}, or null")
+    if value is not None:
+        check_whole("samples", value, smallest)
+
+
+def check_whole(name: str, value: int, smallest: int) -> None:
+    """Raise ValueError unless ``value`` is a whole number ≥ smallest."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+        raise ValueError(f"{name} is {value!r}; allowed: a whole number ≥ {smallest}")
 
 
 def check_choice(name: str, value: object, allowed: tuple[object, ...]) -> None:

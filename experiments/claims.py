@@ -85,17 +85,17 @@ def wilson(successes: int, n: int) -> Estimate:
     return Estimate(p, max(0.0, centre - half), min(1.0, centre + half))
 
 
-def bootstrap(statistic: Callable[..., float], *samples: Array) -> Estimate:
-    """A statistic of independent samples, with its percentile interval over resampled runs."""
+def bootstrap(statistic: Callable[..., Any], *samples: Array) -> Estimate:
+    """A statistic of independent samples, with its percentile interval over resampled runs.
+
+    ``statistic`` reduces the last axis of its arguments, so that all resamples go through at once.
+    """
     rng = stream(0, "bootstrap")
-    draws = [
-        statistic(*(s[rng.integers(len(s), size=len(s))] for s in samples))
-        for _ in range(RESAMPLES)
-    ]
+    draws = statistic(*(s[rng.integers(len(s), size=(RESAMPLES, len(s)))] for s in samples))
     # Order statistics, not interpolations: a median of evaluations may be infinite.
-    known = np.array(draws)[~np.isnan(draws)]
+    known = draws[~np.isnan(draws)]
     low, high = np.quantile(known, (0.025, 0.975), method="inverted_cdf")
-    return Estimate(statistic(*samples), float(low), float(high))
+    return Estimate(float(statistic(*samples)), float(low), float(high))
 
 
 def evaluations_to(runs: pd.DataFrame, target: float) -> Array:
@@ -147,7 +147,7 @@ def linearity(tables: Tables, experiment: str, problem: str, algorithm: str) -> 
         return float(np.corrcoef(x, np.log10(TARGETS[first : first + len(x)]))[0, 1] ** 2)
 
     runs = tables.runs(experiment, problem, algorithm)
-    return bootstrap(lambda s: float(np.median(s)), np.array([r2(h) for h in runs["hits"]]))
+    return bootstrap(_median, np.array([r2(h) for h in runs["hits"]]))
 
 
 def slowdown(
@@ -185,19 +185,27 @@ def reached(tables: Tables, experiment: str, algorithm: str, than: str) -> Estim
         means: Array = counts.mean(axis=0)
         return means
 
-    return bootstrap(lambda a, b: float(a.mean() / b.mean()), shares(algorithm), shares(than))
+    return bootstrap(lambda a, b: _mean(a) / _mean(b), shares(algorithm), shares(than))
 
 
 def drift(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
     """Change of log det Σ per iteration, mean over runs."""
     runs = tables.runs(experiment, problem, algorithm)
     change = 2 * runs["dim"] * np.log(runs["sigma"] / runs["first_sigma"])
-    return bootstrap(lambda s: float(s.mean()), (change / (runs["iteration"] - 1)).to_numpy())
+    return bootstrap(_mean, (change / (runs["iteration"] - 1)).to_numpy())
 
 
-def _ratio_of_medians(a: Array, b: Array) -> float:
+def _mean(a: Array) -> Any:
+    return a.mean(axis=-1)
+
+
+def _median(a: Array) -> Any:
+    return np.median(a, axis=-1)
+
+
+def _ratio_of_medians(a: Array, b: Array) -> Any:
     with np.errstate(invalid="ignore"):
-        return float(np.median(a) / np.median(b))
+        return _median(a) / _median(b)
 
 
 MEASURES: dict[str, Callable[..., Estimate]] = {

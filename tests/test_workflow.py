@@ -1,0 +1,277 @@
+"""The workflow itself, on a tiny config, in a copy of the project: reruns, kills, errors, bits."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from experiments.trace import same_data
+
+ROOT = Path(__file__).parent.parent
+SNAKEMAKE = [sys.executable, "-m", "snakemake"]
+PARTS = [
+    "algorithms",
+    "problems",
+    "experiments",
+    "figures",
+    "profiles",
+    "Snakefile",
+    "environment.yml",
+]
+
+CONFIG = {
+    "root_seed": 5,
+    "runs": 2,
+    "seeds_per_job": 1,
+    "results": "results",
+    "experiments": {
+        "tiny": {
+            "dim": 4,
+            "budget": 2000,
+            "target": 1e-10,
+            "problems": {"ellipsoid": {}, "levy": {}},
+            "algorithms": {"fast_ingo": {}, "ingo": {}, "es": {"step_size": 0.01}},
+        }
+    },
+    "figures": {"tiny_picture": {"experiment": "tiny"}},
+}
+CELLS = [f"{p}/{a}" for p in ("ellipsoid", "levy") for a in ("fast_ingo", "ingo", "es")]
+
+
+class Project:
+    """A copy of the project with the tiny config."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for part in PARTS:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, folder / part)
+        self.configure()
+
+    def configure(self, **keys):
+        (self.folder / "config.yaml").write_text(yaml.safe_dump({**CONFIG, **keys}))
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [*SNAKEMAKE, *arguments],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def snakemake(self, *arguments, ok=True):
+        process = self.start(*arguments)
+        text, _ = process.communicate(timeout=300)
+        assert (process.returncode == 0) is ok, text
+        return text
+
+    def trace(self, cell, seed, results="results"):
+        return self.folder / results / "traces" / "tiny" / cell / f"{seed}.parquet"
+
+    def traces(self, results="results"):
+        return [self.trace(cell, seed, results) for cell in CELLS for seed in (0, 1)]
+
+    def would_run(self):
+        """The jobs of a dry run, by rule."""
+        text = self.snakemake("--cores", "1", "--dry-run")
+        if "Nothing to be done" in text:
+            return {}
+        stats = text.split("Job stats:")[1].split("\n\n")[0].splitlines()[3:]
+        return {
+            w[0]: int(w[1]) for line in stats if len(w := line.split()) == 2 and w[0] != "total"
+        }
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """A project whose whole workflow has run on two cores; tests leave it as they found it."""
+    project = Project(tmp_path_factory.mktemp("full"))
+    project.snakemake("--cores", "2")
+    return project
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    return Project(tmp_path)
+
+
+def assert_same(project, other, results="results"):
+    for a, b in zip(project.traces(), other.traces(results), strict=True):
+        assert same_data(a, b), f"{a} and {b} differ"
+
+
+def test_everything_is_made(full):
+    results = full.folder / "results"
+    made = {str(p.relative_to(results)) for p in results.rglob("*") if p.is_file()}
+    assert {f"figures/tiny_picture.{s}" for s in ("png", "pdf", "svg", "md")} <= made
+    assert {"tables/tiny/runs.parquet", "tables/tiny/curves.parquet"} <= made
+    assert {"tables/table_1.md", "tables/table_1.tex", "claims.csv", "claims.md"} <= made
+    assert sum(name.startswith("traces/") for name in made) == 12
+    log = (results / "logs/tiny/levy/ingo/1.log").read_text()
+    assert "ingo on levy, seed 1: 2,0" in log or "ended: " in log
+
+
+def test_a_second_run_says_that_nothing_is_to_be_done(full):
+    assert "Nothing to be done" in full.snakemake("--cores", "2")
+
+
+def test_one_core_and_another_order_give_the_same_bits(full):
+    full.snakemake(
+        "--cores", "1", "--config", "results=serial", "--scheduler", "ilp", "--until", "trace"
+    )
+    assert_same(full, full, "serial")
+
+
+def test_a_single_trace_is_redone_by_naming_it(full):
+    trace = full.trace("levy/ingo", 1)
+    before, others = trace.stat().st_mtime_ns, full.trace("levy/ingo", 0).stat().st_mtime_ns
+    kept = full.folder / "kept.parquet"
+    shutil.copy(trace, kept)
+    text = full.snakemake("--cores", "1", "--force", str(trace.relative_to(full.folder)))
+    assert "1 of 1 steps (100%) done" in text
+    assert trace.stat().st_mtime_ns > before
+    assert full.trace("levy/ingo", 0).stat().st_mtime_ns == others
+    assert same_data(trace, kept)
+    full.snakemake("--cores", "2")  # the tables follow
+
+
+def test_the_printed_command_makes_the_same_trace(full):
+    text = full.snakemake(
+        "--cores",
+        "1",
+        "--dry-run",
+        "--force",
+        "results/traces/tiny/levy/es/0.parquet",
+    )
+    command = re.search("python -m experiments.run .*parquet", text)[0]
+    command = command.replace("results/traces", "pasted")
+    python = str(Path(sys.executable).parent)
+    env = {**os.environ, "PATH": f"{python}:{os.environ['PATH']}"}
+    subprocess.run(command, shell=True, check=True, cwd=full.folder, env=env, capture_output=True)
+    assert same_data(full.folder / "pasted/tiny/levy/es/0.parquet", full.trace("levy/es", 0))
+
+
+def test_an_edit_reruns_what_it_touches_and_a_sentence_nothing(full):
+    """One optimiser's code: its four traces. Its docstring or a comment: nothing. Back: nothing."""
+    es = full.folder / "algorithms" / "es.py"
+    text = es.read_text()
+    try:
+        es.write_text(text.replace('"""ES: ', '"""Evolution strategy: ') + "\n# a remark\n")
+        assert full.would_run() == {}
+        es.write_text(text.replace("BETA1, BETA2, EPSILON = 0.9", "BETA1, BETA2, EPSILON = 0.8"))
+        assert full.would_run() == {"trace": 4, "table": 1, "figure": 1, "claims": 1, "all": 1}
+    finally:
+        es.write_text(text)
+    assert full.would_run() == {}
+
+
+def test_a_hyper_parameter_reruns_its_optimiser_only(full):
+    experiment = {**CONFIG["experiments"]["tiny"]}
+    experiment["algorithms"] = {**experiment["algorithms"], "es": {"step_size": 0.02}}
+    full.configure(experiments={"tiny": experiment})
+    try:
+        assert full.would_run()["trace"] == 4
+    finally:
+        full.configure()
+    assert full.would_run() == {}
+
+
+def test_more_runs_add_runs(full):
+    assert (
+        full.snakemake("--cores", "1", "--dry-run", "--config", "runs=3").count("rule trace:") == 6
+    )
+
+
+def test_seeds_per_job_changes_no_data_and_reruns_nothing(full, fresh):
+    full.configure(seeds_per_job=2)
+    try:
+        assert full.would_run() == {}
+    finally:
+        full.configure()
+    fresh.configure(seeds_per_job=2)
+    text = fresh.snakemake("--cores", "2")
+    assert "trace_tiny_0 " in text
+    assert_same(full, fresh)
+
+
+def test_a_truncated_trace_is_named_and_the_named_command_mends_it(full):
+    trace = full.trace("ellipsoid/es", 1)
+    trace.write_bytes(trace.read_bytes()[:500])
+    text = full.snakemake("--cores", "2", ok=False)
+    name = "results/traces/tiny/ellipsoid/es/1.parquet"
+    assert f"{name} is not a whole trace" in text
+    command = f"snakemake --cores 1 --force {name}"
+    assert command in text
+    full.snakemake(*command.split()[1:])
+    full.snakemake("--cores", "2")
+    assert full.would_run() == {}
+
+
+def test_a_bad_config_stops_before_the_first_job(fresh):
+    experiment = {**CONFIG["experiments"]["tiny"], "budget": -1}
+    fresh.configure(experiments={"tiny": experiment})
+    text = fresh.snakemake("--cores", "1", ok=False)
+    assert "config: experiments.tiny.budget is -1; allowed: a number ≥ 1" in text
+    assert "Traceback" not in text
+    assert not (fresh.folder / "results").exists()
+
+
+def test_a_results_folder_that_cannot_be_written_loses_nothing(full):
+    (full.folder / "blocked").write_text("a file, not a folder")
+    text = full.snakemake("--cores", "1", "--config", "results=blocked/here", ok=False)
+    assert "config: results is 'blocked/here'" in text
+    assert full.would_run() == {}
+
+
+def alive(word):
+    """Processes whose command line has this word."""
+    found = subprocess.run(["pgrep", "-f", word], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("how", ["job", "head", "interrupt"])
+def test_after_a_kill_the_same_command_finishes_with_the_same_data(full, fresh, how):
+    """kill -9 of a job, kill -9 of Snakemake with a job running, Ctrl-C."""
+    marker = str(fresh.folder)
+    # `results` as a full path makes the jobs of this test findable among all processes
+    arguments = ["--cores", "1", "--config", f"results={marker}/results"]
+    process = fresh.start(*arguments)
+    jobs = f"experiments.run.*{marker}"
+    wait_for(lambda: any(p.is_file() for p in fresh.traces()) and alive(jobs))
+    if how == "job":
+        wait_for(lambda: _kill(alive(jobs)))
+        assert process.communicate(timeout=200)[0]
+        assert process.returncode != 0
+    else:
+        os.kill(process.pid, signal.SIGKILL if how == "head" else signal.SIGINT)
+        process.communicate(timeout=200)
+    fresh.snakemake(*arguments)
+    assert_same(full, fresh)
+    assert not list((fresh.folder / "results").rglob("*.tmp"))
+
+
+def _kill(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return False
+    return bool(pids)
