@@ -51,8 +51,11 @@ for experiment, seeds in plan.chunks():
         conda:
             "environment.yml"
         params:
-            command=lambda w, output: plan.command(output[0]),
-            code=lambda w, output: plan.code(output[0]),
+            # functions of wildcards only: Snakemake forgets to compare what depends on an output
+            command=lambda w, e=experiment: plan.command(
+                w.get("experiment", e), w.problem, w.algorithm
+            ),
+            code=lambda w, e=experiment: plan.code(w.get("experiment", e), w.problem, w.algorithm),
         shell:
             "{params.command} --to {output} 2> {log}"
 

@@ -109,9 +109,9 @@ class Plan:
         """Paths of the tables of an experiment."""
         return [str(self._tables(experiment) / name) for name in TABLES]
 
-    def command(self, trace: str) -> str:
-        """The shell command that makes a trace, but for ``--to``."""
-        return command(self._spec(trace))
+    def command(self, experiment: str, problem: str, algorithm: str) -> str:
+        """The shell command that makes the traces of a cell, but for ``--to``."""
+        return command(self.experiments[experiment].cells[problem, algorithm])
 
     def table_command(self, experiment: str) -> str:
         """The shell command that makes the tables of an experiment."""
@@ -131,11 +131,11 @@ class Plan:
             f" --to {self.results / 'figures' / figure}"
         )
 
-    def code(self, trace: str) -> str:
-        """Fingerprint of the code that the data of a trace depends on."""
-        spec = self._spec(trace)
-        problem = f"problems.{self._problem_modules[spec.problem]}"
-        return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", problem)
+    def code(self, experiment: str, problem: str, algorithm: str) -> str:
+        """Fingerprint of the code that the data of a cell depends on."""
+        spec = self.experiments[experiment].cells[problem, algorithm]
+        module = f"problems.{self._problem_modules[spec.problem]}"
+        return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", module)
 
     @property
     def wildcards(self) -> dict[str, str]:
@@ -151,10 +151,6 @@ class Plan:
 
     def _tables(self, experiment: str) -> Path:
         return self.results / "tables" / experiment
-
-    def _spec(self, trace: str) -> Spec:
-        experiment, problem, algorithm = Path(trace).parts[-4:-1]
-        return self.experiments[experiment].cells[problem, algorithm]
 
     @cached_property
     def _problem_modules(self) -> dict[str, str]:
