@@ -8,7 +8,7 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 CONFIG := $(if $(RUNS),--config runs=$(RUNS))
 
-.PHONY: help setup quick replicate test lint lock clean
+.PHONY: help setup quick replicate figures publish test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,16 @@ replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl
 figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
 	$(SNAKEMAKE) results/figures/$@.png $(CONFIG)
 	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
+
+figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
+	$(SNAKEMAKE) --config results=results/published --quiet rules \
+		--allowed-rules all figure claims table_1 --forcerun figure claims table_1
+	.venv/bin/python -m experiments.readme
+
+publish: .venv/ready ## keep what is in results (tables, figures, verdicts) and show it in the README
+	mkdir -p results/published
+	cp -R results/tables results/figures results/claims.csv results/claims.md results/published/
+	.venv/bin/python -m experiments.readme
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest

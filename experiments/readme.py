@@ -1,0 +1,50 @@
+"""Fill the README's results from the files that the rules made, so that no number is typed.
+
+python -m experiments.readme
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).parent.parent
+PUBLISHED = Path("results/published")
+BLOCK = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- end of results -->)", re.DOTALL)
+
+
+def block(published: Path) -> str:
+    """The pictures with their captions, and the verdicts, as Markdown."""
+    lines = []
+    for picture in sorted((published / "figures").glob("*.png")):
+        caption = picture.with_suffix(".md").read_text(encoding="utf-8").strip()
+        name = picture.stem.replace("_", " ").capitalize()
+        path = PUBLISHED / "figures" / picture.name
+        lines += [f"![{name}]({path.as_posix()})", "", f"**{name}.** {caption}", ""]
+    claims = pd.read_csv(published / "claims.csv")
+    lines += ["| | the paper says | verdict |", "|---|---|---|"]
+    lines += [f"| {c.id} | {c.claim} | **{c.verdict}** |" for c in claims.itertuples()]
+    return "\n".join([*lines, ""])
+
+
+def filled(readme: str, published: Path) -> str:
+    """The README with its block of results made anew.
+
+    Raises:
+        ValueError: the README has no such block.
+    """
+    if not BLOCK.search(readme):
+        raise ValueError("README.md has no block <!-- results: … --> … <!-- end of results -->")
+    return BLOCK.sub(lambda m: m[1] + "\n" + block(published) + "\n" + m[2], readme)
+
+
+def main() -> None:
+    """Rewrite README.md in place."""
+    path = ROOT / "README.md"
+    path.write_text(filled(path.read_text(encoding="utf-8"), ROOT / PUBLISHED), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
