@@ -1,0 +1,60 @@
+"""Reinforce gradient descent: plain descent on the estimated gradient of a diagonal Gaussian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from algorithms import settings
+from algorithms.gaussian import DiagonalGaussian
+from algorithms.interface import Array, Ending, Samples, Stop
+
+
+@dataclass(frozen=True)
+class ReinforceGD:
+    """Gradient descent in (μ, σ²) with the log-likelihood trick and raw function values.
+
+    μ_{t+1}  = μ_t  − α (1/N) Σ_i f(x_i) z_i / σ_t
+    σ²_{t+1} = σ²_t − α (1/N) Σ_i f(x_i) (z_i² − 1) / (2σ_t²)
+
+    Args:
+        samples: N, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
+        step_size: α, a positive number.
+        initial_std: standard deviation of the first distribution along each axis, in units of x.
+
+    Ends as ``diverged`` when a variance is not positive or a parameter or value is not finite.
+
+    Source: Appendix, "Evaluation of ES and Standard Reinforce Gradient Descent", and Theorem 2 for
+        a diagonal Σ: ĝ = f(x) z/σ, "the update of the variance is also proportional to the inverse
+        of the variance".
+    Differs: none that the text would show; the values are not normalised, since the text calls the
+        method "directly updating with estimated gradients".
+    """
+
+    samples: int | None = None
+    step_size: float = 1e-6
+    initial_std: float = 0.5
+
+    space: ClassVar[str] = "real"
+
+    def __post_init__(self) -> None:
+        settings.check_samples(self.samples)
+        settings.check_positive("step_size", self.step_size)
+        settings.check_positive("initial_std", self.initial_std)
+
+    def init(self, mean: Array, rng: np.random.Generator) -> DiagonalGaussian:
+        return DiagonalGaussian.isotropic(mean, self.initial_std)
+
+    def ask(self, state: DiagonalGaussian, rng: np.random.Generator) -> Samples:
+        return state.sample(self.samples or settings.samples(state.mean.size), rng)
+
+    def tell(self, state: DiagonalGaussian, samples: Samples, values: Array) -> DiagonalGaussian:
+        z, variance = samples.z, state.std**2
+        f = self.step_size / values.size * values
+        mean = state.mean - f @ z / state.std  # Eq. (mu)
+        variance = variance - f @ (z * z - 1.0) / (2.0 * variance)  # Eq. (gsigma)
+        if not (np.isfinite(mean).all() and variance.min() > 0.0 and variance.max() < np.inf):
+            return replace(state, ended=Ending(Stop.DIVERGED))
+        return DiagonalGaussian(mean, np.sqrt(variance))
