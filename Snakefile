@@ -1,7 +1,7 @@
 # config.yaml → plan → rules. What runs, and with which command, is decided in experiments/plan.py.
 
 import sys
-from os.path import splitext
+from os.path import dirname, splitext
 
 from snakemake.exceptions import WorkflowError
 
@@ -32,6 +32,11 @@ localrules:
 rule all:
     input:
         expand("{results}/figures/{figure}.png", results=plan.results, figure=plan.figures),
+        expand(
+            "{results}/tables/{experiment}/statistics.md",
+            results=plan.results,
+            experiment=plan.experiments,
+        ),
         f"{plan.results}/tables/table_1.md",
         f"{plan.results}/claims.md",
 
@@ -77,6 +82,27 @@ rule table:
         "{params.command} 2> {log}"
 
 
+# What a reader looks up: evaluations to fixed targets, final values.
+rule statistics:
+    input:
+        plan.tables("{experiment}")[0],
+    output:
+        expand(
+            "{results}/tables/{{experiment}}/{name}",
+            results=plan.results,
+            name=["fixed_targets.csv", "final_values.csv", "statistics.md"],
+        ),
+    log:
+        f"{plan.results}/logs/{{experiment}}/statistics.log",
+    conda:
+        "environment.yml"
+    params:
+        tables=lambda w, input: dirname(input[0]),
+        code=fingerprint("experiments.statistics"),
+    shell:
+        "python -m experiments.statistics {params.tables} --to {params.tables} 2> {log}"
+
+
 rule figure:
     input:
         lambda w: plan.tables(plan.figures[w.figure]["experiment"]),
@@ -88,7 +114,7 @@ rule figure:
         "environment.yml"
     params:
         command=lambda w: plan.figure_command(w.figure),
-        code=fingerprint("figures.convergence"),
+        code=lambda w: plan.figure_code(w.figure),
     shell:
         "{params.command} 2> {log}"
 

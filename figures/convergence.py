@@ -32,7 +32,12 @@ BANDS = {
 
 
 def draw(
-    runs: pd.DataFrame, curves: pd.DataFrame, column: str, band: str, target: float = 1e-10
+    runs: pd.DataFrame,
+    curves: pd.DataFrame,
+    column: str = "batch_min",
+    band: str = "range",
+    x: str = "linear",
+    target: float = 1e-10,
 ) -> tuple[Figure, str]:
     """The picture and its caption.
 
@@ -41,6 +46,7 @@ def draw(
         curves: statistics over the runs of each cell.
         column: which quantity, a key of COLUMNS.
         band: what is shaded, a key of BANDS.
+        x: scale of the evaluations, "linear" or "log".
         target: drawn as a line.
     """
     style.use()
@@ -62,13 +68,15 @@ def draw(
         ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
         ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         ax.set_yscale("log")
-        ax.set_xlim(0, right)
+        ax.set_xscale(x)
+        ax.set_xlim(0 if x == "linear" else curves["evaluations"].min(), right)
         _name_dropped(ax, curves[curves["problem"] == problem], look)
     for ax in axes.flat[len(problems) :]:
         ax.remove()
     for ax in axes[-1]:
         ax.set_xlabel("evaluations")
-        ax.xaxis.set_major_formatter(_thousands)
+        if x == "linear":
+            ax.xaxis.set_major_formatter(_thousands)
     for ax in axes[:, 0]:
         ax.set_ylabel("mean f over runs")
     handles = [
@@ -147,11 +155,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
     parser.add_argument("--column", choices=COLUMNS, default="batch_min")
     parser.add_argument("--band", choices=BANDS, default="range")
+    parser.add_argument("--x", choices=("linear", "log"), default="linear")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     runs = pd.read_parquet(args.tables / "runs.parquet")
     curves = pd.read_parquet(args.tables / "curves.parquet")
-    figure, caption = draw(runs, curves, args.column, args.band)
+    figure, caption = draw(runs, curves, args.column, args.band, args.x)
     style.save(figure, args.to, caption)
 
 

@@ -42,13 +42,23 @@ SPARE = [
 ]
 
 
+NAMES = {"reinforce": "Reinforce GD", "sep_cma_es": "sep-CMA-ES"}
+
+
 def lines(algorithms: Iterable[str]) -> dict[str, Line]:
     """The line of each of these optimisers; those without one of their own get a spare."""
     spare = iter(SPARE)
-    return {
-        name: LINES.get(name) or next(spare)._replace(label=name.replace("_", " "))
-        for name in algorithms
-    }
+    return {name: LINES.get(name) or next(spare)._replace(label=label(name)) for name in algorithms}
+
+
+def label(algorithm: str) -> str:
+    """What a picture calls an optimiser; es_0.01, an arm of a sweep, is "ES, 0.01"."""
+    base, _, value = algorithm.rpartition("_")
+    if base and value[0].isdigit():
+        return f"{label(base)}, {value}"
+    if algorithm in LINES:
+        return LINES[algorithm].label
+    return NAMES.get(algorithm, algorithm.replace("_", " "))
 
 
 def use() -> None:

@@ -47,14 +47,14 @@ def drawn():
 def test_a_panel_a_problem_and_a_line_an_optimiser(drawn):
     figure, _ = drawn
     assert [ax.get_title() for ax in figure.axes] == ["Levy", "Discus"]
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["INGO", "es 0.1"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["INGO", "ES, 0.1"]
     solid = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
     assert np.array_equal(solid[0].get_ydata(), [1, 1e-5, 1e-11])
 
 
 def test_what_a_log_axis_drops_is_written_in_the_panel(drawn):
     levy, discus = drawn[0].axes
-    assert [t.get_text() for t in levy.texts] == ["es 0.1: 3 of 6 points ≤ 0 or not finite"]
+    assert [t.get_text() for t in levy.texts] == ["ES, 0.1: 3 of 6 points ≤ 0 or not finite"]
     assert not discus.texts
 
 

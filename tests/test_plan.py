@@ -88,6 +88,7 @@ E = "experiments/tiny"
         ("root_seed", -1, "root_seed is -1; allowed: a number ≥ 0"),
         ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
         ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: one of"),
+        ("figures/tiny/kind", "pie", "figures.tiny.kind is 'pie'; allowed: one of"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),
     ],
 )

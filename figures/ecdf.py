@@ -1,0 +1,77 @@
+"""Share of (problem, target, run) triples solved against evaluations: one line an optimiser.
+
+python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_1
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from experiments.trace import TARGETS
+from figures import style
+
+HARDEST, EASIEST = 1e-10, 1e2
+
+
+def solved(runs: pd.DataFrame) -> NDArray[np.float64]:
+    """Evaluations at which each (run, target) was solved, sorted; inf where it was not."""
+    first, last = TARGETS.index(EASIEST), TARGETS.index(HARDEST)
+    times = np.full((len(runs), last - first + 1), np.inf)
+    for row, hits in zip(times, runs["hits"], strict=True):
+        got = hits[first : last + 1]
+        row[: len(got)] = got
+    return np.sort(times, axis=None)
+
+
+def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
+    """The picture and its caption, from the table of runs."""
+    style.use()
+    figure, ax = plt.subplots(figsize=(4.6, 3.2))
+    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    right = float(runs["evaluations"].max())
+    for algorithm, line in look.items():
+        times = solved(runs[runs["algorithm"] == algorithm])
+        done = times[np.isfinite(times)]
+        x = np.concatenate([done, [right]])
+        y = np.concatenate([np.arange(1, len(done) + 1), [len(done)]]) / len(times)
+        ax.step(
+            x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
+            markevery=0.2, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
+        )  # fmt: skip
+    ax.set_xscale("log")
+    ax.set_xlim(100, right)
+    ax.set_ylim(0, 1)
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel("share of targets reached")
+    ax.legend(loc="upper left", handlelength=3)
+    figure.tight_layout()
+    problems = runs["problem"].nunique()
+    n = runs.groupby(["problem", "algorithm"]).size()
+    return figure, (
+        f"Share of the targets from {EASIEST:g} to {HARDEST:g} (five a decade) that the best value "
+        f"so far has reached, over {problems} functions and {n.min()} runs each, against "
+        "evaluations. Not in the paper."
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Draw from runs.parquet of a folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.ecdf", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("tables", type=Path, help="folder with runs.parquet")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    figure, caption = draw(pd.read_parquet(args.tables / "runs.parquet"))
+    style.save(figure, args.to, caption)
+
+
+if __name__ == "__main__":
+    main()
