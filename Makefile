@@ -29,13 +29,13 @@ figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make f
 	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
-	$(SNAKEMAKE) --config results=results/published --quiet rules \
-		--allowed-rules all figure claims table_1 --forcerun figure claims table_1
+	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
 
 publish: .venv/ready ## keep what is in results (tables, figures, verdicts) and show it in the README
 	mkdir -p results/published
-	cp -R results/tables results/figures results/claims.csv results/claims.md results/published/
+	cp -R results/tables results/published/
+	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
 
 test: .venv/ready ## the test suite

@@ -181,12 +181,14 @@ def lead_jobs_here() -> None:
     os.environ["PYTHONPATH"] = str(SCHEMA.parent.parent)
 
 
-def load(*paths: str | Path) -> Plan:
-    """The plan of config files, each laid over the ones before it, as Snakemake does."""
+def load(*paths: str | Path, **keys: Any) -> Plan:
+    """The plan of config files, each laid over the ones before it, as Snakemake does, and of
+    ``keys`` laid over all of them.
+    """
     config: dict[str, Any] = {}
     for path in paths:
         config = _merge(config, yaml.safe_load(Path(path).read_text(encoding="utf-8")))
-    return Plan.from_config(config)
+    return Plan.from_config(_merge(config, keys))
 
 
 def _merge(base: Any, over: Any) -> Any:

@@ -63,7 +63,8 @@ def final_values(runs: pd.DataFrame) -> pd.DataFrame:
     """Per cell: median, quartiles, best and worst of the best values, and why the runs ended."""
     rows = []
     for (problem, algorithm), cell in runs.groupby(["problem", "algorithm"], sort=False):
-        best = (cell["best"] - cell["minimum"]).to_numpy(dtype=float)
+        known = cell["minimum"].where(np.isfinite(cell["minimum"]), 0.0)
+        best = (cell["best"] - known).to_numpy(dtype=float)
         five = np.quantile(best, (0.0, 0.25, 0.5, 0.75, 1.0))
         ends = cell["stop"].value_counts()
         reasons = ", ".join(f"{name} {count}" for name, count in ends.items())

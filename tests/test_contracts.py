@@ -109,8 +109,9 @@ def test_tell_is_a_function_of_its_arguments(name):
     assert np.array_equal(state.mean, np.zeros(DIM))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [n for n in NAMES if n != "reinforce_gd"])
 def test_it_gets_better_on_a_sphere(name):
+    """All but the paper's own example of a method that does not."""
     run = batches(name, budget=20000)
     assert np.median([b.minimum for b in run[-10:]]) < 0.5 * run[0].minimum
 

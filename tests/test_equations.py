@@ -123,6 +123,28 @@ def test_es_second_adam_step():
         assert state.mean[0] == pytest.approx(mean, rel=1e-12)
 
 
+def test_reinforce_gradient_descent_by_hand():
+    """d = 1, σ = 2, z = 1 and −3, f = 5 and 1: both gradients of Theorem 2, plain descent."""
+    optimiser = algorithms.build("reinforce_gd", {"step_size": 0.1})
+    z = np.array([[1.0], [-3.0]])
+    state = DiagonalGaussian(np.array([10.0]), np.array([2.0]))
+    told = optimiser.tell(state, Samples(10 + 2 * z, z, 2 * z), np.array([5.0, 1.0]))
+    g_mean = (5 * 1 / 2 + 1 * -3 / 2) / 2
+    g_variance = (5 * (1 - 1) / 8 + 1 * (9 - 1) / 8) / 2
+    assert told.mean[0] == pytest.approx(10 - 0.1 * g_mean, rel=1e-14)
+    assert told.std[0] ** 2 == pytest.approx(4 - 0.1 * g_variance, rel=1e-14)
+
+
+def test_reinforce_gradient_descent_ends_when_a_variance_is_lost():
+    optimiser = algorithms.build("reinforce_gd", {"step_size": 1.0})
+    z = np.array([[3.0], [3.0]])
+    state = DiagonalGaussian(np.array([0.0]), np.array([1.0]))
+    told = optimiser.tell(state, Samples(z, z, z), np.array([9.0, 9.0]))
+    assert told.ended is not None
+    assert told.ended.reason is Stop.DIVERGED
+    assert told.std is state.std
+
+
 def test_antithetic_pairs():
     """The noise of ES sums to zero exactly, and every point has its mirror."""
     es = algorithms.build("es", {"samples": 8})

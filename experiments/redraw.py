@@ -1,0 +1,48 @@
+"""Every figure, table and verdict anew from the kept tables, without a run and without Snakemake.
+
+python -m experiments.redraw results/published
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+from experiments import claims, plan, statistics
+from problems import table_1
+
+ROOT = Path(__file__).parent.parent
+
+
+def redraw(results: Path) -> list[str]:
+    """Redraw what the tables in ``results`` allow; the names of what was made."""
+    what = plan.load(ROOT / "config.yaml", results=str(results))
+    made = []
+    for experiment in what.experiments:
+        folder = results / "tables" / experiment
+        if (folder / "runs.parquet").is_file():
+            statistics.main([str(folder), "--to", str(folder)])
+            made.append(f"tables/{experiment}")
+    for figure, settings in what.figures.items():
+        if f"tables/{settings['experiment']}" in made:
+            _, _, module, *arguments = shlex.split(what.figure_command(figure))
+            import_module(module).main(arguments)
+            made.append(f"figures/{figure}")
+    table_1.main(["--to", str(results / "tables" / "table_1")])
+    claims.main(["--tables", str(results / "tables"), "--to", str(results / "claims")])
+    return [*made, "tables/table_1", "claims"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Redraw and say what was made."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.redraw", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("results", type=Path, help="folder with the kept tables")
+    print("\n".join(redraw(parser.parse_args(arguments).results)))
+
+
+if __name__ == "__main__":
+    main()
