@@ -94,6 +94,8 @@ def bootstrap(statistic: Callable[..., Any], *samples: Array) -> Estimate:
     draws = statistic(*(s[rng.integers(len(s), size=(RESAMPLES, len(s)))] for s in samples))
     # Order statistics, not interpolations: a median of evaluations may be infinite.
     known = draws[~np.isnan(draws)]
+    if not known.size:
+        return Estimate(float("nan"), float("nan"), float("nan"))
     low, high = np.quantile(known, (0.025, 0.975), method="inverted_cdf")
     return Estimate(float(statistic(*samples)), float(low), float(high))
 

@@ -202,12 +202,12 @@ def _cells(
 ) -> Iterator[tuple[tuple[str, str], Spec]]:
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
-    for problem_label, problem_settings in settings["problems"].items():
+    for problem_label, problem_settings in _present(settings["problems"]):
         problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
         made = _build(
             problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters
         )
-        for label, own in settings["algorithms"].items():
+        for label, own in _present(settings["algorithms"]):
             algorithm, parameters = _named("algorithm", label, settings.get("common", {}) | own)
             at = f"{where}.algorithms.{label}"
             optimiser = _build(algorithms.build, at, algorithm, parameters)
@@ -229,6 +229,11 @@ def _cells(
                     root_seed=root_seed,
                 ),
             )
+
+
+def _present(entries: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Entries but those that a later config file has set to null."""
+    return [(label, settings) for label, settings in entries.items() if settings is not None]
 
 
 def _named(kind: str, label: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:

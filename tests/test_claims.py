@@ -90,6 +90,13 @@ def test_linearity_slowdown_and_reached(made):
     assert MEASURES["reached"](made, "e", "never", "fast").value == pytest.approx(11 / 61)
 
 
+def test_two_that_never_get_there_have_no_ratio(made):
+    e = MEASURES["slowdown"](made, "e", "p", "never", "lost")
+    assert np.isnan([e.value, e.low, e.high]).all()
+    never = {"measure": "slowdown", "experiment": "e", "problem": "p", "algorithm": "never"}
+    assert judge(claim({**never, "than": "lost", "at_least": 1.0}), made)["verdict"] == "not tested"
+
+
 def test_linearity_sees_a_bend(tmp_path):
     bent = tables.cell("p", "bent", [1000] * 5)
     first = len(bent["hits"][0]) - 51

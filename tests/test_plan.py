@@ -64,6 +64,14 @@ def test_a_config_becomes_cells():
     )
 
 
+def test_null_takes_an_entry_away():
+    plan = Plan.from_config(changed("experiments/tiny/problems/ellipsoid", {}))
+    assert plan.experiments["tiny"].problems == ["ellipsoid", "turned"]
+    config = changed("runs", 3)
+    config["experiments"]["tiny"]["problems"]["ellipsoid"] = None
+    assert Plan.from_config(config).experiments["tiny"].problems == ["turned"]
+
+
 E = "experiments/tiny"
 
 
