@@ -8,7 +8,7 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 CONFIG := $(if $(RUNS),--config runs=$(RUNS))
 
-.PHONY: help setup quick replicate figures publish test lint lock clean
+.PHONY: help setup quick replicate benchmark figures publish test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl
 figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
 	$(SNAKEMAKE) results/figures/$@.png $(CONFIG)
 	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
+
+benchmark: .venv/ready ## time per iteration against the textbook, pycma and cmaes (minutes)
+	$(SNAKEMAKE) --force results/benchmark.md
+	@cat results/benchmark.md
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
 	.venv/bin/python -m experiments.redraw results/published

@@ -149,3 +149,19 @@ rule table_1:
         code=fingerprint("problems.table_1", "problems.synthetic"),
     shell:
         "python -m problems.table_1 --to {params.stem} 2> {log}"
+
+
+# Ratios of time per iteration; no part of `all`, since they are about a machine.
+rule benchmark:
+    output:
+        multiext(f"{plan.results}/benchmark", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/benchmark.log",
+    conda:
+        "environment.yml"
+    threads: workflow.cores  # alone, or the ratios are noise
+    params:
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("experiments.benchmark", "algorithms.ingo", "algorithms.cma_es"),
+    shell:
+        "python -m experiments.benchmark --to {params.stem} 2> {log}"
