@@ -36,7 +36,8 @@ def test_every_file_it_links_to_is_there():
 
 
 def test_every_make_target_it_names_is_there():
-    targets = set(re.findall(r"make ([a-z_0-9]+)", TEXT)) - {"has"}
+    targets = set(re.findall(r"(?:`|^)make ([a-z_0-9]+)", TEXT, re.MULTILINE))
+    assert len(targets) > 5
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     known = set(re.findall(r"^([a-z_0-9%]+):", makefile, re.MULTILINE))
     assert {t if t in known else re.sub(r"\d+$", "%", t) for t in targets} <= known

@@ -1,0 +1,54 @@
+"""The benchmark measures what it says; its times are no test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import benchmark
+
+
+def test_growth_finds_the_exponent():
+    dims = np.array([10.0, 100.0, 1000.0])
+    table = pd.concat(
+        pd.DataFrame({"dim": dims, "contender": name, "microseconds": 3 * dims**p})
+        for name, p in (("a", 1.5), ("b", 2.0))
+    )
+    assert benchmark.growth(table).to_dict() == pytest.approx({"a": 1.5, "b": 2.0})
+
+
+def test_a_row_per_dimension_and_contender(monkeypatch):
+    monkeypatch.setattr(benchmark, "SECONDS", 0.001)
+    monkeypatch.setattr(benchmark, "ROUNDS", 2)
+    table = benchmark.measure([6, 8])
+    assert len(table) == 2 * 5
+    assert (table["microseconds"] > 0).all()
+    assert (table.loc[table["contender"] == "INGO", "ratio"] == 1.0).all()
+    assert "| 6 |" in benchmark.markdown(table)
+
+
+def test_the_textbook_contender_is_ingo():
+    """The same first batch from the same normals; then their roots of Σ differ by a rotation, so
+    that points differ and their law does not: both descend alike.
+    """
+    seen = {}
+    for name, make in (
+        ("ours", lambda *a: benchmark.ours("ingo", *a)),
+        ("book", benchmark.textbook),
+    ):
+        batches = seen[name] = []
+
+        def f(x, batches=batches):
+            batches.append(x.mean(axis=0))
+            return (x * x) @ np.arange(1.0, 31.0)
+
+        run = make(30, f, np.random.default_rng(0))
+        for _ in range(800):
+            next(run)
+    assert np.allclose(seen["ours"][0], seen["book"][0], rtol=1e-12)
+    first, ours, book = (
+        np.linalg.norm(v) for v in (seen["ours"][0], seen["ours"][-1], seen["book"][-1])
+    )
+    assert ours < first / 3
+    assert book == pytest.approx(ours, rel=0.5)
