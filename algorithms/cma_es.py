@@ -12,7 +12,7 @@ from algorithms import settings
 from algorithms.interface import Array, Ending, Samples, Spread, Stop
 
 # pycma's tests for "good enough" and "taking too long", each switched off: a run ends at the
-# paper's target or budget, or when it can no longer move (see CMAES).
+# paper's target or budget, or when its values have long been at rest (see CMAES).
 NO_TOLERANCES = {
     "maxiter": inf,
     "tolfun": 0,
@@ -68,7 +68,6 @@ class CMAES:
         initial_std: σ₀, in units of x.
         active: use negative weights for the worse half (pycma's own default).
         diagonal: keep the covariance diagonal (sep-CMA-ES), the fair peer of Fast-INGO.
-
         patience: end the run after this many batches in a row whose values differ by rounding
             only; 0 never does.
 
