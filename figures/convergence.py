@@ -83,8 +83,10 @@ def draw(
         Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
         for i in look.values()
     ]
-    figure.legend(handles=handles, loc="upper center", ncols=min(6, len(handles)), handlelength=3)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
+    columns = min(2 * width, len(handles))
+    rows = -(-len(handles) // columns)
+    figure.legend(handles=handles, loc="upper center", ncols=columns, handlelength=3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
     return figure, _caption(runs, column, band, target)
 
 
