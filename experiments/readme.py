@@ -18,7 +18,8 @@ BLOCK = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- end of results -->)", re.
 def block(published: Path) -> str:
     """The pictures with their captions, and the verdicts, as Markdown."""
     lines = []
-    for picture in sorted((published / "figures").glob("*.png")):
+    pictures = (published / "figures").glob("*.png")
+    for picture in sorted(pictures, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
         caption = picture.with_suffix(".md").read_text(encoding="utf-8").strip()
         name = picture.stem.replace("_", " ").capitalize()
         path = PUBLISHED / "figures" / picture.name
