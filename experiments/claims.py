@@ -274,9 +274,9 @@ def parts(claim: dict[str, Any], tables: Tables) -> Iterator[Part]:
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The row of a claim.
 
-    Every part holds: reproduced; none does and one fails: not reproduced; some do: partly; nothing
-    can be told (a table is missing, or too few runs): not tested. The row's numbers are those of
-    the first part that does not hold, or else of the first part.
+    Every part holds: reproduced; some do: partly; every part fails: not reproduced; else, or if a
+    table is missing: not tested. The row's numbers are those of the first part that fails, or that
+    the runs are too few for, or else of the first part.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
@@ -292,7 +292,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     elif held:
         verdict = "partly"
     else:
-        verdict = "not reproduced" if failed else "not tested"
+        verdict = "not tested" if unclear else "not reproduced"
     shown = (failed + unclear + held)[0]
     why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
     why += [f"{word}: {'; '.join(map(str, some))}." for word, some in

@@ -139,7 +139,8 @@ def part(algorithm, **bounds):
         ([part("never", at_least=0.8)], "not reproduced"),
         ([part("half", at_least=0.5)], "not tested"),  # 0.3 to 0.7: the runs cannot tell
         ([part("half", at_least=0.5), part("fast", at_least=0.8)], "partly"),
-        ([part("half", at_least=0.5), part("never", at_least=0.8)], "not reproduced"),
+        ([part("half", at_least=0.5), part("never", at_least=0.8)], "not tested"),
+        ([part(["never", "lost"], at_least=0.8)], "not reproduced"),
         ([part("fast", at_least=0.8), part("absent", at_least=0.8)], "not tested"),
     ],
 )
