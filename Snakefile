@@ -39,6 +39,7 @@ rule all:
         ),
         f"{plan.results}/tables/table_1.md",
         f"{plan.results}/claims.md",
+        expand("{results}/figures/theory_{table}.png", results=plan.results, table=plan.theory),
 
 
 # A job runs `seeds_per_job` seeds of a cell: one rule for single seeds, else one a chunk of them.
@@ -135,6 +136,39 @@ rule claims:
         code=fingerprint("experiments.claims"),
     shell:
         "python -m experiments.claims --tables {params.tables} --to {params.stem} 2> {log}"
+
+
+# The theorems: a table a question, and its picture.
+rule theory:
+    input:
+        lambda w: plan.theory_needs(w.theory),
+    output:
+        f"{plan.results}/tables/theory/{{theory}}.csv",
+    log:
+        f"{plan.results}/logs/theory/{{theory}}.log",
+    conda:
+        "environment.yml"
+    params:
+        command=lambda w: plan.theory_command(w.theory),
+        code=lambda w: plan.theory_code(w.theory),
+    shell:
+        "{params.command} --to {output} 2> {log}"
+
+
+rule theory_figure:
+    input:
+        f"{plan.results}/tables/theory/{{theory}}.csv",
+    output:
+        multiext(f"{plan.results}/figures/theory_{{theory}}", ".png", ".pdf", ".svg", ".md"),
+    log:
+        f"{plan.results}/logs/theory/{{theory}}_figure.log",
+    conda:
+        "environment.yml"
+    params:
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("figures.theory"),
+    shell:
+        "python -m figures.theory {wildcards.theory} {input} --to {params.stem} 2> {log}"
 
 
 rule table_1:

@@ -54,6 +54,7 @@ class Plan:
     seeds_per_job: int
     experiments: dict[str, Experiment]
     figures: dict[str, dict[str, str]]
+    theory: dict[str, dict[str, Any]]  # tables of experiments/theory.py with their sizes
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Plan:
@@ -75,8 +76,24 @@ class Plan:
         }
         for name, settings in config["figures"].items():
             _check_figure(f"figures.{name}", settings, experiments)
+        theory = config.get("theory", {})
+        for name, sizes in theory.items():
+            if sizes.get("experiment", next(iter(experiments))) not in experiments:
+                raise ConfigError(
+                    f"theory.{name}.experiment is {sizes['experiment']!r}; "
+                    f"allowed: {', '.join(experiments)}"
+                )
+        # A table with sizes of its own draws random numbers; one of an experiment reads traces.
+        theory = {
+            name: {**sizes, "root_seed": config["root_seed"]}
+            if sizes and "experiment" not in sizes
+            else sizes
+            for name, sizes in theory.items()
+        }
         _check_writable(Path(config["results"]))
-        return cls(Path(config["results"]), config["seeds_per_job"], experiments, config["figures"])
+        return cls(
+            Path(config["results"]), config["seeds_per_job"], experiments, config["figures"], theory
+        )
 
     def trace(self, experiment: str, problem: str, algorithm: str, seed: int | str) -> str:
         """Path of a trace."""
@@ -134,6 +151,29 @@ class Plan:
         module = f"problems.{self._problem_modules[spec.problem]}"
         return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", module)
 
+    def theory_needs(self, table: str) -> list[str]:
+        """Paths of the traces that a table of the theory is computed from."""
+        experiment = self.theory[table].get("experiment")
+        return self.traces(experiment) if experiment else []
+
+    def theory_command(self, table: str) -> str:
+        """The shell command that makes a table of the theory, but for ``--to``."""
+        sizes = dict(self.theory[table])
+        words = ["python -m experiments.theory", table]
+        if "experiment" in sizes:
+            e = self.experiments[sizes.pop("experiment")]
+            words.append(str(self.results / "traces" / e.name))
+            sizes |= {"problems": e.problems, "algorithms": e.algorithms, "runs": e.runs}
+        for key, value in sizes.items():
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{key.replace('_', '-')}", *map(str, values)]
+        return " ".join(words)
+
+    def theory_code(self, table: str) -> str:
+        """Fingerprint of the code that a table of the theory depends on."""
+        counted = algorithms.available() if table == "hyper_parameters" else []
+        return fingerprint("experiments.theory", *(f"algorithms.{name}" for name in counted))
+
     @property
     def wildcards(self) -> dict[str, str]:
         """What each wildcard of the Snakefile can be."""
@@ -143,6 +183,7 @@ class Plan:
             "problem": _one_of(problem for problem, _ in cells),
             "algorithm": _one_of(algorithm for _, algorithm in cells),
             "figure": _one_of(self.figures),
+            "theory": _one_of(self.theory),
             "seed": r"\d+",
         }
 

@@ -1,0 +1,350 @@
+"""The pictures of the theory: one a table of experiments/theory.py, its caption computed from it.
+
+python -m figures.theory growth results/tables/theory/growth.csv --to results/figures/theory_growth
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from scipy import stats
+
+from figures import style
+from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, RED, SKY, Line
+
+LINES = {
+    "single": Line("one sample", RED, "-", "o"),
+    "batch": Line("independent", BLUE, (0, (5, 1.5)), "s"),
+    "orthogonal": Line("orthogonal", GREEN, "-", "D"),
+    "antithetic": Line("antithetic", ORANGE, (0, (3, 1, 1, 1)), "^"),
+    "estimated": Line("independent, Ĝ estimated", PINK, (0, (1, 1)), "v"),
+    "theorem_2": Line("Theorem 2", BLACK, "-", "o"),
+    "centred": Line("centred by the batch's mean", SKY, "-", "X"),
+}
+BOUND: dict[str, Any] = {
+    "linewidth": 1.0,
+    "linestyle": ":",
+}  # every bound is dotted, in its estimator's colour
+PLACES = {
+    "start": "distance 1, Σ = I/d",
+    "narrow": "distance 1, Σ = 10⁻⁴ I/d",
+    "minimiser": "at the minimiser, Σ = I/d",
+}
+
+
+def regret(table: pd.DataFrame) -> tuple[Figure, str]:
+    """Average regret against iterations, with the bounds."""
+    problems = list(dict.fromkeys(table["problem"]))
+    figure, axes = plt.subplots(
+        1, len(problems), figsize=(2.6 * len(problems), 3.1), squeeze=False, sharey=True
+    )
+    for ax, problem in zip(axes[0], problems, strict=True):
+        here = table[table["problem"] == problem]
+        for name, cell in here.groupby("algorithm", sort=False):
+            line, x = LINES[str(name)], cell["iterations"]
+            _curve(ax, cell, "iterations", "regret", line)
+            sharper = cell["theorem_5"].fillna(cell["theorem_4"])
+            ax.plot(x, sharper, color=line.color, **BOUND)
+        ax.set_title(here["title"].iloc[0])
+        ax.set_xlabel("iterations T")
+        _log_log(ax)
+    axes[0, 0].set_ylabel("average regret over T iterations")
+    _legend(figure, [LINES[name] for name in dict.fromkeys(table["algorithm"])])
+
+    last = table[table["iterations"] == table.groupby(["problem", "algorithm"])["iterations"]
+                 .transform("max")]  # fmt: skip
+    factor = last["theorem_5"].fillna(last["theorem_4"]) / last["regret"]
+    slopes = _list(
+        (
+            f"{row.title} {LINES[row.algorithm].label} {row.slope_low:.2f} to {row.slope_high:.2f}"
+            for row in last.itertuples()
+        ),
+        "; ",
+    )
+    held = (table["regret_high"] <= table["theorem_5"].fillna(table["theorem_4"])).all()
+    far = table["reach"].max() / table["radius"].min()
+    return figure, (
+        f"Average regret (1/T) Σ f(μ_t) − f(μ*) in d = {table['dim'].iloc[0]}, mean over runs with "
+        f"its 95 % interval, and dotted in the same colour the bound: Theorem 5 for one sample, "
+        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the rest. Every "
+        f"regret {'lies' if held else 'does NOT lie'} below its bound, but the bounds are vacuous: "
+        f"at the last T they are {factor.min():.0f} to {factor.max():.0f} times too large. "
+        f"Slope of log regret against log T over the last decade, 95 % intervals (T⁻¹ log T would "
+        f"be a little above −1): {slopes}. Where f is not smooth, B₁ grows with √T, so that the "
+        f"bound falls like T^-½ log T and not like T⁻¹ log T; antithetic pairs do not feel the "
+        f"kinks, because these functions are symmetric about the minimiser. The means stayed "
+        f"within {far:.2f} of the radius in which the constants hold."
+    )
+
+
+def growth(table: pd.DataFrame) -> tuple[Figure, str]:
+    """Average regret after T iterations against d."""
+    problems = list(dict.fromkeys(table["problem"]))
+    figure, axes = plt.subplots(
+        1, len(problems), figsize=(3.0 * len(problems), 3.1), squeeze=False, sharey=True
+    )
+    said = []
+    for ax, problem in zip(axes[0], problems, strict=True):
+        here = table[table["problem"] == problem]
+        for name, cell in here.groupby("estimator", sort=False):
+            line = LINES[str(name)]
+            _curve(ax, cell, "dim", "regret", line)
+            ax.plot(cell["dim"], cell["bound"], color=line.color, **BOUND)
+            row = cell.iloc[0]
+            factor = cell["bound"] / cell["regret"]
+            said.append(
+                f"{row['title']}, {line.label}: d^{row['slope']:.2f} ({row['slope_low']:.2f} to "
+                f"{row['slope_high']:.2f}), bound d^{row['bound_slope']:.2f} and "
+                f"{factor.min():.0f} to {factor.max():.0f} times too large"
+            )
+        ax.set_title(here["title"].iloc[0])
+        ax.set_xlabel("dimension d")
+        _log_log(ax)
+        ax.set_xticks(here["dim"].unique(), labels=map(str, here["dim"].unique()))
+        ax.minorticks_off()
+    axes[0, 0].set_ylabel("average regret")
+    _legend(figure, [LINES[name] for name in dict.fromkeys(table["estimator"])])
+    both = table.pivot(index=["problem", "dim"], columns="estimator", values="regret")
+    gain = both["batch"] / both["orthogonal"]
+    return figure, (
+        f"Average regret after {table['iterations'].iloc[0]} iterations against d, mean over runs "
+        f"with its 95 % interval; independent and orthogonal with N = d. Dotted: the bounds. "
+        f"Fitted powers of d with 95 % intervals: {'; '.join(said)}. The d² (one sample) and "
+        f"d (orthogonal) take R and B₁ for constants, which at least grow like d. Independent "
+        f"samples have {gain.min():.2f} to {gain.max():.2f} times the regret of as many orthogonal "
+        f"ones. The means stayed within "
+        f"{(table['reach'] / table['radius']).max():.2f} of the radius in which the constants hold."
+    )
+
+
+def variance(table: pd.DataFrame) -> tuple[Figure, str]:
+    """E‖ĝ‖² against N."""
+    problems, places = (list(dict.fromkeys(table[name])) for name in ("problem", "place"))
+    figure, axes = plt.subplots(
+        len(problems), len(places), figsize=(2.5 * len(places), 2.1 * len(problems) + 0.4),
+        squeeze=False, sharex=True, sharey="row",
+    )  # fmt: skip
+    for row, problem in zip(axes, problems, strict=True):
+        for ax, place in zip(row, places, strict=True):
+            here = table[(table["problem"] == problem) & (table["place"] == place)]
+            for name, cell in here.groupby("estimator", sort=False):
+                _curve(ax, cell, "samples", "second_moment", LINES[str(name)])
+            ax.plot(cell["samples"], cell["bound"], color=BLACK, **BOUND)
+            ax.set_title(f"{here['title'].iloc[0]}\n{PLACES[place]}", fontsize=8)
+            _log_log(ax)
+        row[0].set_ylabel("E‖ĝ‖²")
+    for ax in axes[-1]:
+        ax.set_xlabel("samples N")
+    bound = Line("lemma: L²(d + 4)²/N", BLACK, ":", "")
+    _legend(figure, [*(LINES[name] for name in dict.fromkeys(table["estimator"])), bound])
+    wide = table[table["samples"] == table["samples"].max()]
+    both = wide.pivot(index=["title", "place"], columns="estimator", values="second_moment")
+    gain = both["batch"] / both["orthogonal"]
+    factor = table["bound"] / table["second_moment"]
+    return figure, (
+        f"Second moment of the gradient's estimate against the number of samples, d = "
+        f"{table['dim'].iloc[0]}, with 95 % intervals. The lemma's bound holds and is "
+        f"{factor.min():.0f} to {factor.max():.0f} times too large. The division by N is that of "
+        f"independent samples too: at N = {wide['samples'].iloc[0]} they have {gain.min():.2f} to "
+        f"{gain.max():.2f} times the second moment of orthogonal ones. Orthogonality removes the "
+        f"cross terms, (1 − 1/N)‖∇J̄‖², which is half of all where f is all but linear and N = d, "
+        f"and little elsewhere."
+    )
+
+
+def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
+    """Deviations from the exact gradient in standard errors, against normal quantiles."""
+    estimators = list(dict.fromkeys(table["estimator"]))
+    figure, ax = plt.subplots(figsize=(4.4, 3.4))
+    for name in estimators:
+        z = np.sort(table.loc[table["estimator"] == name, "z"])
+        at = stats.norm.ppf((np.arange(len(z)) + 0.5) / len(z))
+        line = LINES[name]
+        ax.plot(at, z, marker=line.marker, color=line.color, linestyle="", markersize=3,
+                markerfacecolor="white", label=line.label)  # fmt: skip
+    ax.axline((0, 0), slope=1, color="0.45", linewidth=0.7)
+    ax.set_yscale("symlog", linthresh=4)
+    ax.set_xlabel("normal quantile")
+    ax.set_ylabel("(estimate − exact) / standard error")
+    ax.legend(fontsize=7)
+    figure.tight_layout()
+    fair = table[table["estimator"] != "centred"]
+    worst = fair["z"].abs().max()
+    chance = 1 - (1 - 2 * stats.norm.sf(worst)) ** len(fair)
+    centred = table[table["estimator"] == "centred"]
+    ratio = np.sum(centred["estimate"] * centred["exact"]) / np.sum(centred["exact"] ** 2)
+    return figure, (
+        f"Estimates of ∇_μ J̄ and ∇_Σ J̄ less their exact values, in standard errors, for "
+        f"{table['function'].nunique()} functions with a closed-form Gaussian mean, "
+        f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator gives. Worst "
+        f"of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance with "
+        f"probability {chance:.2f} if independent. The estimate centred by the batch's mean, "
+        f"which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} times "
+        f"the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
+        f"{centred['z'].abs().max():.0f} standard errors away."
+    )
+
+
+def trust_region(table: pd.DataFrame) -> tuple[Figure, str]:
+    """The difference between closed form and solver, one dot an instance."""
+    names = {"theorem_3": ("Theorem 3, in (μ, Σ)", BLUE), "framework": ("Algorithm 3, in m", RED)}
+    figure, ax = plt.subplots(figsize=(4.4, 3.0))
+    for name, cell in table.groupby("problem", sort=False):
+        label, color = names[str(name)]
+        ax.plot(cell["moved"], np.fmax(cell["error"], 1e-16), ".", color=color, label=label)
+    _log_log(ax)
+    ax.set_xlabel("how far the mean moves")
+    ax.set_ylabel("closed form − numerical solution")
+    ax.set_ylim(top=max(1e-2, 3 * table["error"].max()))
+    ax.legend(fontsize=7)
+    figure.tight_layout()
+    return figure, (
+        f"Largest difference of any entry of (μ', Σ'), as a part of the largest entry, between the "
+        f"closed form and scipy's numerical solution of the trust-region problem, for "
+        f"{table['instance'].nunique()} random problems in 2-D: at most "
+        f"{table['error'].max():.1e}; the closed form's objective is at most "
+        f"{table['gap'].max():.1e} above the solver's. Both forms need Σ⁻¹ + 2βG to be positive "
+        f"definite, which the theorem does not say: without it the problem has no minimum."
+    )
+
+
+def gap(table: pd.DataFrame) -> tuple[Figure, str]:
+    """The lemma behind Theorem 5 as Σ_t gets thin."""
+    figure, ax = plt.subplots(figsize=(4.4, 3.4))
+    _curve(ax, table, "condition", "measured", Line("E‖Σ'‖‖ĝ‖², measured", RED, "-", "o"))
+    ax.plot(table["condition"], table["exact"], color=RED, linewidth=0.7, label="exact")
+    ax.plot(table["condition"], table["bound"], color=BLACK, **BOUND)
+    ax.plot(table["condition"], table["repaired"], color=BLUE, **BOUND)
+    right = table.iloc[-1]
+    ax.annotate("the lemma: L²‖Σ‖(d + 4)²", (right["condition"], right["bound"]),
+                xytext=(0, -10), textcoords="offset points", ha="right")  # fmt: skip
+    ax.annotate("times κ(Σ)", (right["condition"], right["repaired"]),
+                xytext=(-45, -4), textcoords="offset points", ha="right", color=BLUE)  # fmt: skip
+    ax.annotate("E‖Σ'‖‖ĝ‖², measured", (right["condition"], right["measured"]),
+                xytext=(0, -62), textcoords="offset points", ha="right", color=RED)  # fmt: skip
+    _log_log(ax)
+    ax.set_xlabel("condition number κ of Σ")
+    ax.set_ylabel("E‖Σ'‖‖ĝ‖²")
+    figure.tight_layout()
+    broken = table[table["measured_low"] > table["bound"]]
+    slack = table["repaired"] / table["measured"]
+    return figure, (
+        f"The inequality behind Theorem 5 on a linear function, d = {table['dim'].iloc[0]}, with "
+        f"95 % intervals. It holds for an isotropic Σ (the bound is {slack.iloc[0]:.0f} times too "
+        f"large) and fails from κ = {broken['condition'].min():g} on, by a factor of "
+        f"{(broken['measured'] / broken['bound']).max():.0f} at κ = {broken['condition'].max():g}. "
+        f"With κ(Σ) as a factor it holds for all, {slack.min():.1f} to {slack.max():.1f} times too "
+        f"large. The solid line without marks is the closed form."
+    )
+
+
+def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
+    """Bars of how many hyper-parameters a method has, by kind."""
+    kinds = {
+        "set": ("set by the user", BLUE),
+        "rule": ("constants of the update with a formula", SKY),
+        "strategy": ("pycma's options of the update", ORANGE),
+        "option": ("pycma's other options", "0.8"),
+    }
+    labels = {
+        "ingo": "INGO", "ingo_step": "INGOstep", "fast_ingo": "Fast-INGO", "igo": "IGO", "es": "ES",
+        "cma_es": "CMA-ES, as in its textbook", "pycma": "CMA-ES, as in pycma",
+    }  # fmt: skip
+    counts = table.groupby(["method", "kind"], sort=False).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(kinds), fill_value=0)
+    figure, ax = plt.subplots(figsize=(5.4, 2.5))
+    left = np.zeros(len(counts))
+    rows = np.arange(len(counts))
+    for kind, (label, color) in kinds.items():
+        ax.barh(rows, counts[kind], left=left, color=color, label=label)
+        left += counts[kind].to_numpy()
+    for row, total in enumerate(left):
+        ax.text(total + 0.8, row, f"{total:.0f}", va="center")
+    ax.set_yticks(rows, [labels[name] for name in counts.index])
+    ax.invert_yaxis()
+    ax.set_xlabel("hyper-parameters")
+    ax.legend(fontsize=7, loc="upper right")
+    figure.tight_layout()
+    names = {name: _list(own["parameter"]) for name, own in table.groupby("method")}
+    total = counts.sum(axis=1)
+    return figure, (
+        f"Hyper-parameters, read from the code. INGO: {names['ingo']}. CMA-ES in its textbook form "
+        f"(purecma): {names['cma_es']}. The update of INGO has {total['ingo']}, that of CMA-ES "
+        f"{total['cma_es']}; but all of CMA-ES's constants have a formula, and of what its user "
+        f"does set there are {counts.loc['cma_es', 'set']}. pycma lets its user change "
+        f"{total['pycma']}, {counts.loc['pycma', 'strategy']} of them of the update."
+    )
+
+
+def _curve(ax: Axes, table: pd.DataFrame, x: str, y: str, line: Line) -> None:
+    """A line with its interval."""
+    low = np.fmax(table[f"{y}_low"].fillna(table[y]), 1e-300)
+    ax.fill_between(
+        table[x], low, table[f"{y}_high"].fillna(table[y]),
+        color=line.color, alpha=0.2, linewidth=0,
+    )  # fmt: skip
+    ax.plot(
+        table[x], table[y], color=line.color, linestyle=line.dash, marker=line.marker,
+        markevery=max(1, len(table) // 8), markerfacecolor="white", markeredgewidth=0.9,
+    )  # fmt: skip
+
+
+def _log_log(ax: Axes) -> None:
+    """Log axes that hold the lines; an interval that goes below zero goes out of the picture."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    drawn = [line for a in ax.get_shared_y_axes().get_siblings(ax) for line in a.lines]
+    y = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
+    ax.set_ylim(y[y > 0].min() / 3, y.max() * 3)
+
+
+def _legend(figure: Figure, lines: list[Line]) -> None:
+    """One legend above all panels."""
+    handles = [
+        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label)
+        for i in lines
+    ]
+    figure.legend(handles=handles, loc="upper center", ncols=min(5, len(handles)), handlelength=3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
+
+
+def _list(items: Iterable[str], between: str = ", ") -> str:
+    return between.join(items)
+
+
+PICTURES: dict[str, Callable[[pd.DataFrame], tuple[Figure, str]]] = {
+    "regret": regret,
+    "growth": growth,
+    "variance": variance,
+    "unbiased": unbiased,
+    "trust_region": trust_region,
+    "gap": gap,
+    "hyper_parameters": hyper_parameters,
+}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Draw one picture from its table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.theory", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("table", type=Path, help="the table, .csv")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    style.use()
+    figure, caption = PICTURES[args.picture](pd.read_csv(args.table))
+    style.save(figure, args.to, caption)
+
+
+if __name__ == "__main__":
+    main()
