@@ -124,6 +124,7 @@ rule claims:
     input:
         "experiments/claims.yaml",
         [path for experiment in plan.experiments for path in plan.tables(experiment)],
+        expand("{results}/tables/theory/{table}.csv", results=plan.results, table=plan.theory),
     output:
         multiext(f"{plan.results}/claims", ".csv", ".md"),
     log:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiments.claims import bootstrap, evaluations_to
+from experiments.measures import bootstrap, evaluations_to
 
 DECADES = tuple(float(f"1e{k}") for k in range(-1, -11, -1))
 

@@ -10,8 +10,9 @@ import pytest
 import tables
 import yaml
 
-from experiments import claims
-from experiments.claims import COLUMNS, MEASURES, Missing, Tables, bootstrap, judge, wilson
+from experiments import claims, measures
+from experiments.claims import COLUMNS, judge
+from experiments.measures import MEASURES, Missing, Tables, bootstrap, wilson
 
 INF = np.inf
 
@@ -51,12 +52,12 @@ def test_twenty_of_twenty_is_enough_for_the_thresholds():
 
 def test_bootstrap_of_a_mean_is_near_the_normal_interval():
     sample = np.random.default_rng(0).standard_normal(400)
-    e = bootstrap(claims._mean, sample)
+    e = bootstrap(measures._mean, sample)
     half = 1.96 * sample.std() / 20
     assert e.value == sample.mean()
     assert e.low == pytest.approx(sample.mean() - half, abs=0.02)
     assert e.high == pytest.approx(sample.mean() + half, abs=0.02)
-    assert bootstrap(claims._mean, sample) == e  # the seed is honoured
+    assert bootstrap(measures._mean, sample) == e  # the seed is honoured
 
 
 def test_success_rate(made):
@@ -118,6 +119,38 @@ def test_rotation(made, tmp_path):
     assert e.value == pytest.approx(1.1)
 
 
+@pytest.fixture
+def theory(tmp_path):
+    folder = tmp_path / "theory"
+    folder.mkdir()
+    pd.DataFrame(
+        {
+            "problem": ["a", "a", "b"], "v": [1.0, 2.0, 9.0], "v_low": [0.5, 1.5, 8.0],
+            "v_high": [1.5, 3.0, 10.0], "bound": [4.0, 4.0, np.nan], "z": [-3.0, 1.0, 2.0],
+            "slope": -1.0, "slope_low": -1.2, "slope_high": -0.9,
+        }
+    ).to_csv(folder / "t.csv")  # fmt: skip
+    pd.DataFrame(
+        {"method": ["x", "y", "y"], "parameter": ["p", "q", "r"], "kind": ["set", "set", "rule"]}
+    ).to_csv(folder / "hyper_parameters.csv")
+    return Tables(tmp_path)
+
+
+def test_measures_of_the_theory(theory):
+    """The worst row counts, a row without a bound does not, and columns filter."""
+    e = MEASURES["bound_ratio"](theory, "t", "v", "bound")
+    assert (e.low, e.value, e.high) == (0.375, 0.5, 0.75)
+    assert MEASURES["exponent"](theory, "t", problem="b").high == -0.9
+    assert MEASURES["largest"](theory, "t", "z").value == 3.0
+    assert MEASURES["largest"](theory, "t", "z", problem="b").value == 2.0
+    assert MEASURES["hyper_parameters"](theory, "x", "y").value == 0.5
+    assert MEASURES["hyper_parameters"](theory, "x", "y", kind="set").value == 1.0
+    with pytest.raises(Missing, match="no rows"):
+        MEASURES["largest"](theory, "t", "z", problem="c")
+    with pytest.raises(Missing, match="no table theory/u.csv"):
+        MEASURES["exponent"](theory, "u")
+
+
 def claim(*parts):
     base = {"id": 1, "claim": "c", "place": "p", "figure": "f", "why": "because."}
     return {**base, "parts": list(parts)}
@@ -174,9 +207,12 @@ def test_every_claim_is_whole(entry):
     assert all(entry.values())
     for p in entry["parts"]:
         arguments = set(p) - {"measure", "at_least", "at_most"}
-        wanted = signature(MEASURES[p["measure"]]).parameters
-        needed = {k for k, v in wanted.items() if v.default is v.empty} - {"tables"}
-        assert needed <= arguments <= set(wanted)
+        wanted = signature(MEASURES[p["measure"]]).parameters.values()
+        named = {a.name for a in wanted if a.kind is not a.VAR_KEYWORD} - {"tables"}
+        needed = {a.name for a in wanted if a.default is a.empty} & named
+        assert needed <= arguments
+        # a filter of rows may have any column's name
+        assert arguments <= named or any(a.kind is a.VAR_KEYWORD for a in wanted)
         assert {"at_least", "at_most"} & set(p)
 
 

@@ -1,0 +1,264 @@
+"""What a claim is measured by: functions of the tables that give a value with its 95 % interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments.seeds import stream
+from experiments.trace import TARGETS
+
+Array = NDArray[np.float64]
+RESAMPLES = 2000
+
+
+class Missing(Exception):
+    """A table, or a cell of one, that a measure needs is not there."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Tables:
+    """The tables of runs, by experiment, read when first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._runs: dict[str, pd.DataFrame] = {}
+
+    def runs(self, experiment: str, problem: str, algorithm: str) -> pd.DataFrame:
+        """The runs of a cell, ordered by seed.
+
+        Raises:
+            Missing: there are none.
+        """
+        table = self._read(experiment)
+        cell = table[(table["problem"] == problem) & (table["algorithm"] == algorithm)]
+        if cell.empty:
+            raise Missing(f"no runs of {algorithm} on {problem} in {experiment}")
+        return cell.sort_values("seed", ignore_index=True)
+
+    def _read(self, experiment: str) -> pd.DataFrame:
+        if experiment not in self._runs:
+            path = self.folder / experiment / "runs.parquet"
+            if not path.is_file():
+                raise Missing(f"no table {experiment}/runs.parquet")
+            self._runs[experiment] = pd.read_parquet(path)
+        return self._runs[experiment]
+
+    def theory(self, table: str, only: dict[str, str]) -> pd.DataFrame:
+        """The rows of a table of the theory that have these entries.
+
+        Raises:
+            Missing: there are none.
+        """
+        path = self.folder / "theory" / f"{table}.csv"
+        if not path.is_file():
+            raise Missing(f"no table theory/{table}.csv")
+        rows = pd.read_csv(path)
+        for column, value in only.items():
+            rows = rows[rows[column] == value]
+        if rows.empty:
+            raise Missing(f"no rows {only} in theory/{table}.csv")
+        return rows
+
+    def problems(self, experiment: str, algorithm: str) -> list[str]:
+        """The problems that an optimiser ran on."""
+        table = self._read(experiment)
+        return list(dict.fromkeys(table.loc[table["algorithm"] == algorithm, "problem"]))
+
+
+def wilson(successes: int, n: int) -> Estimate:
+    """A share with Wilson's score interval, which is sensible at 0 and at 1 too."""
+    z, p = 1.959963984540054, successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return Estimate(p, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def bootstrap(statistic: Callable[..., Any], *samples: Array) -> Estimate:
+    """A statistic of independent samples, with its percentile interval over resampled runs.
+
+    ``statistic`` reduces the last axis of its arguments, so that all resamples go through at once.
+    """
+    rng = stream(0, "bootstrap")
+    draws = statistic(*(s[rng.integers(len(s), size=(RESAMPLES, len(s)))] for s in samples))
+    # Order statistics, not interpolations: a median of evaluations may be infinite.
+    known = draws[~np.isnan(draws)]
+    if not known.size:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    low, high = np.quantile(known, (0.025, 0.975), method="inverted_cdf")
+    return Estimate(float(statistic(*samples)), float(low), float(high))
+
+
+def evaluations_to(runs: pd.DataFrame, target: float) -> Array:
+    """Evaluations until each run had reached ``target`` above the minimum; inf if it did not.
+
+    Raises:
+        ValueError: ``target`` is none of TARGETS.
+    """
+    at = TARGETS.index(target)
+    return np.array([hits[at] if len(hits) > at else np.inf for hits in runs["hits"]], dtype=float)
+
+
+# --- measures: arguments of a part → estimate -----------------------------------------------------
+
+
+def success_rate(
+    tables: Tables, experiment: str, problem: str, algorithm: str, target: float = 1e-10
+) -> Estimate:
+    """Share of runs that reached the target."""
+    reached = np.isfinite(evaluations_to(tables.runs(experiment, problem, algorithm), target))
+    return wilson(int(reached.sum()), len(reached))
+
+
+def wins(tables: Tables, experiment: str, problem: str, algorithm: str, than: str) -> Estimate:
+    """Share of seeds on which ``algorithm`` ends with a smaller best value than ``than``.
+
+    Two runs that both reached the target tie in value; then fewer evaluations win.
+    """
+    a = tables.runs(experiment, problem, algorithm).set_index("seed")
+    b = tables.runs(experiment, problem, than).set_index("seed")
+    both = a.index.intersection(b.index)
+    a, b = a.loc[both], b.loc[both]
+    done = (a["stop"] == "target") & (b["stop"] == "target")
+    better = np.where(done, a["evaluations"] < b["evaluations"], a["best"] < b["best"])
+    return wilson(int(better.sum()), len(better))
+
+
+def linearity(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
+    """Median over runs of R² of log10(target) against the evaluations to it, from 1 to 1e-10.
+
+    A run that reached fewer than three of these targets has R² = 0.
+    """
+    first = TARGETS.index(1.0)
+
+    def r2(hits: Any) -> float:
+        x = np.asarray(hits[first:], dtype=float)
+        if len(x) < 3:
+            return 0.0
+        return float(np.corrcoef(x, np.log10(TARGETS[first : first + len(x)]))[0, 1] ** 2)
+
+    runs = tables.runs(experiment, problem, algorithm)
+    return bootstrap(_median, np.array([r2(h) for h in runs["hits"]]))
+
+
+def slowdown(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, target: float = 1e-10
+) -> Estimate:
+    """Ratio of the median evaluations to the target."""
+    a, b = (
+        evaluations_to(tables.runs(experiment, problem, name), target) for name in (algorithm, than)
+    )
+    return bootstrap(_ratio_of_medians, a, b)
+
+
+def rotation(tables: Tables, experiment: str, plain: str, problem: str, algorithm: str) -> Estimate:
+    """Ratio of the median evaluations to 1e-10, rotated problem over plain one."""
+    a, b = (evaluations_to(tables.runs(e, problem, algorithm), 1e-10) for e in (experiment, plain))
+    return bootstrap(_ratio_of_medians, a, b)
+
+
+def diverged(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
+    """Share of runs that ended as diverged, or with their last batch above the first one's mean."""
+    runs = tables.runs(experiment, problem, algorithm)
+    lost = (runs["stop"] == "diverged") | ~(runs["batch_min"] <= runs["first_batch_mean"])
+    lost |= runs["stop"] == "not_positive_definite"
+    return wilson(int(lost.sum()), len(lost))
+
+
+def reached(tables: Tables, experiment: str, algorithm: str, than: str) -> Estimate:
+    """Ratio of the shares of targets 1e2 … 1e-10, over all problems, reached within the budget."""
+    first = TARGETS.index(100.0)
+
+    def shares(name: str) -> Array:
+        problems = tables.problems(experiment, name)
+        hits = [tables.runs(experiment, problem, name)["hits"].map(len) for problem in problems]
+        counts = np.array([np.maximum(h.to_numpy() - first, 0.0) for h in hits])
+        means: Array = counts.mean(axis=0)
+        return means
+
+    return bootstrap(lambda a, b: _mean(a) / _mean(b), shares(algorithm), shares(than))
+
+
+def drift(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
+    """Change of log det Σ per iteration, mean over runs."""
+    runs = tables.runs(experiment, problem, algorithm)
+    change = 2 * runs["dim"] * np.log(runs["sigma"] / runs["first_sigma"])
+    return bootstrap(_mean, (change / (runs["iteration"] - 1)).to_numpy())
+
+
+def bound_ratio(tables: Tables, table: str, value: str, bound: str, **only: str) -> Estimate:
+    """The largest ratio of a measured value to its bound in a table of the theory.
+
+    The interval's ends are the largest ratios of the value's own ends.
+    """
+    rows = tables.theory(table, only).dropna(subset=bound)
+    low, middle, high = (
+        float((rows[name] / rows[bound]).max()) for name in (f"{value}_low", value, f"{value}_high")
+    )
+    return Estimate(middle, low, high)
+
+
+def exponent(tables: Tables, table: str, **only: str) -> Estimate:
+    """The fitted power in a table of the theory, the mean over its runs with its interval."""
+    row = tables.theory(table, only).iloc[0]
+    return Estimate(float(row["slope"]), float(row["slope_low"]), float(row["slope_high"]))
+
+
+def largest(tables: Tables, table: str, column: str, **only: str) -> Estimate:
+    """The largest absolute value of a column of a table of the theory."""
+    value = float(tables.theory(table, only)[column].abs().max())
+    return Estimate(value, value, value)
+
+
+def hyper_parameters(tables: Tables, method: str, than: str, **only: str) -> Estimate:
+    """Number of one method's hyper-parameters over the other's; ``kind: set`` are the user's."""
+    counts = [len(tables.theory("hyper_parameters", {"method": m, **only})) for m in (method, than)]
+    ratio = counts[0] / counts[1]
+    return Estimate(ratio, ratio, ratio)
+
+
+def _mean(a: Array) -> Any:
+    return a.mean(axis=-1)
+
+
+def _median(a: Array) -> Any:
+    return np.median(a, axis=-1)
+
+
+def _ratio_of_medians(a: Array, b: Array) -> Any:
+    with np.errstate(invalid="ignore"):
+        return _median(a) / _median(b)
+
+
+MEASURES: dict[str, Callable[..., Estimate]] = {
+    f.__name__: f
+    for f in (
+        success_rate,
+        wins,
+        linearity,
+        slowdown,
+        rotation,
+        diverged,
+        reached,
+        drift,
+        bound_ratio,
+        exponent,
+        largest,
+        hyper_parameters,
+    )
+}
