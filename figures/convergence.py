@@ -83,7 +83,8 @@ def draw(
         Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
         for i in look.values()
     ]
-    columns = min(2 * width, len(handles))
+    long = max(len(i.label) for i in look.values()) > 12
+    columns = min(width if long else 2 * width, len(handles))
     rows = -(-len(handles) // columns)
     figure.legend(handles=handles, loc="upper center", ncols=columns, handlelength=3)
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
