@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from experiments import claims, plan, statistics
+from figures import theory
 from problems import table_1
 
 ROOT = Path(__file__).parent.parent
@@ -30,6 +31,11 @@ def redraw(results: Path) -> list[str]:
             _, _, module, *arguments = shlex.split(what.figure_command(figure))
             import_module(module).main(arguments)
             made.append(f"figures/{figure}")
+    for table in what.theory:
+        path = results / "tables" / "theory" / f"{table}.csv"
+        if path.is_file():
+            theory.main([table, str(path), "--to", str(results / "figures" / f"theory_{table}")])
+            made.append(f"figures/theory_{table}")
     table_1.main(["--to", str(results / "tables" / "table_1")])
     claims.main(["--tables", str(results / "tables"), "--to", str(results / "claims")])
     return [*made, "tables/table_1", "claims"]
