@@ -17,13 +17,17 @@ BLOCK = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- end of results -->)", re.
 
 def block(published: Path) -> str:
     """The pictures with their captions, and the verdicts, as Markdown."""
-    lines = []
+    lines, linked = [], []
     pictures = (published / "figures").glob("*.png")
     for picture in sorted(pictures, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
         caption = picture.with_suffix(".md").read_text(encoding="utf-8").strip()
         name = picture.stem.replace("_", " ").capitalize()
-        path = PUBLISHED / "figures" / picture.name
-        lines += [f"![{name}]({path.as_posix()})", "", f"**{name}.** {caption}", ""]
+        path = (PUBLISHED / "figures" / picture.name).as_posix()
+        if picture.stem.startswith("theory"):
+            linked.append(f"- [{name}]({path}): {caption}")
+        else:
+            lines += [f"![{name}]({path})", "", f"**{name}.** {caption}", ""]
+    lines += [*linked, ""] if linked else []
     claims = pd.read_csv(published / "claims.csv")
     lines += ["| | the paper says | verdict |", "|---|---|---|"]
     lines += [f"| {c.id} | {c.claim} | **{c.verdict}** |" for c in claims.itertuples()]
