@@ -83,7 +83,7 @@ rule figure:
         f"{plan.results}/logs/{{figure}}.log",
     params:
         command=lambda w: plan.figure_command(w.figure),
-        code=fingerprint("figures.convergence"),
+        code=lambda w: plan.figure_code(w.figure),
     conda:
         "environment.yml"
     shell:

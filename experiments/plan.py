@@ -20,6 +20,7 @@ from experiments.single import Spec
 from experiments.sources import fingerprint
 
 TABLES = ("runs.parquet", "curves.parquet")  # of an experiment
+OPTIONS = ("column", "band")  # of a figure of the kind convergence
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
 
 
@@ -71,18 +72,10 @@ class Plan:
             )
             for name, settings in config["experiments"].items()
         }
-        figures = {
-            name: {"column": "batch_min", "band": "range", **settings}
-            for name, settings in config["figures"].items()
-        }
-        for name, settings in figures.items():
-            if settings["experiment"] not in experiments:
-                raise ConfigError(
-                    f"figures.{name}.experiment is {settings['experiment']!r}; "
-                    f"allowed: {', '.join(experiments)}"
-                )
+        for name, settings in config["figures"].items():
+            _check_figure(f"figures.{name}", settings, experiments)
         _check_writable(Path(config["results"]))
-        return cls(Path(config["results"]), config["seeds_per_job"], experiments, figures)
+        return cls(Path(config["results"]), config["seeds_per_job"], experiments, config["figures"])
 
     def trace(self, experiment: str, problem: str, algorithm: str, seed: int | str) -> str:
         """Path of a trace."""
@@ -124,11 +117,15 @@ class Plan:
     def figure_command(self, figure: str) -> str:
         """The shell command that draws a figure."""
         settings = self.figures[figure]
+        options = [f" --{key} {settings[key]}" for key in OPTIONS if key in settings]
         return (
-            f"python -m figures.convergence {self._tables(settings['experiment'])}"
-            f" --column {settings['column']} --band {settings['band']}"
-            f" --to {self.results / 'figures' / figure}"
+            f"python -m figures.{_kind(settings)} {self._tables(settings['experiment'])}"
+            f"{''.join(options)} --to {self.results / 'figures' / figure}"
         )
+
+    def figure_code(self, figure: str) -> str:
+        """Fingerprint of the code that draws a figure."""
+        return fingerprint(f"figures.{_kind(self.figures[figure])}")
 
     def code(self, trace: str) -> str:
         """Fingerprint of the code that the data of a trace depends on."""
@@ -160,6 +157,21 @@ class Plan:
         return problems.available()
 
 
+def _kind(figure: dict[str, str]) -> str:
+    """The module that draws a figure."""
+    return figure.get("kind", "convergence")
+
+
+def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:
+    if settings["experiment"] not in experiments:
+        raise ConfigError(
+            f"{where}.experiment is {settings['experiment']!r}; allowed: {', '.join(experiments)}"
+        )
+    options = [key for key in OPTIONS if key in settings]
+    if options and _kind(settings) != "convergence":
+        raise ConfigError(f"{where}.{options[0]} goes with the kind convergence only")
+
+
 def _one_of(names: Iterable[str]) -> str:
     """A regular expression for these names."""
     return "|".join(map(re.escape, dict.fromkeys(names)))
@@ -185,6 +197,9 @@ def _cells(
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
     for problem_label, problem_settings in settings["problems"].items():
+        # A problem that comes to rest sooner or later than the others has a budget of its own.
+        budget = problem_settings.get("budget", settings["budget"])
+        problem_settings = {k: v for k, v in problem_settings.items() if k != "budget"}
         problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
         made = _build(
             problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters
@@ -203,7 +218,7 @@ def _cells(
                 Spec(
                     problem=problem,
                     algorithm=algorithm,
-                    budget=settings["budget"],
+                    budget=budget,
                     target=settings["target"],
                     problem_parameters=problem_parameters,
                     algorithm_parameters=parameters,

@@ -10,6 +10,7 @@ from math import exp
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import algorithms
@@ -20,8 +21,10 @@ from algorithms.discrete import samples_discrete
 from algorithms.interface import Ending, Samples, Stop
 from algorithms.loop import iterate, quiet
 from algorithms.simple_ga import Generation
+from experiments.plan import ConfigError, Plan
 from experiments.seeds import stream
 from experiments.single import Spec, run
+from figures import regret, style
 
 BINARY = ["bernoulli_ingo", "ga", "simple_ga"]
 ALL = [*BINARY, "categorical_ingo"]
@@ -685,3 +688,63 @@ def test_an_optimiser_is_a_documented_frozen_dataclass(name):
 def test_values_that_are_not_allowed_are_named(name, key, value):
     with pytest.raises(ValueError, match=f"{key} is .*; allowed: "):
         algorithms.build(name, {key: value})
+
+
+# --- experiments and figures ----------------------------------------------------------------------
+
+
+def config(tmp_path, **entry):
+    """A config of one experiment, whose second problem has this entry."""
+    return {
+        "root_seed": 0, "runs": 2, "seeds_per_job": 1, "results": str(tmp_path),
+        "experiments": {
+            "e": {
+                "dim": 10, "budget": 1000, "target": -1.0, "algorithms": {"simple_ga": {}},
+                "problems": {
+                    "a": {"problem": "binary_reconstruction"},
+                    "b": {"problem": "binary_reconstruction", **entry},
+                },
+            }
+        },
+        "figures": {"f": {"experiment": "e", "kind": "regret"}},
+    }  # fmt: skip
+
+
+def test_a_problem_may_have_a_budget_of_its_own(tmp_path):
+    cells = Plan.from_config(config(tmp_path, budget=500)).experiments["e"].cells
+    assert [cells[label, "simple_ga"].budget for label in "ab"] == [1000, 500]
+    assert cells["b", "simple_ga"].problem_parameters == {"dim": 10}
+    with pytest.raises(ConfigError, match=r"experiments.e.problems.b.budget is 0; allowed: .* ≥ 1"):
+        Plan.from_config(config(tmp_path, budget=0))
+
+
+def test_a_figure_is_drawn_by_the_module_of_its_kind(tmp_path):
+    plan = Plan.from_config(config(tmp_path))
+    assert plan.figure_command("f").startswith("python -m figures.regret ")
+    assert "--column" not in plan.figure_command("f")
+
+
+def test_the_regret_figure_shows_zero_and_says_how_runs_ended():
+    runs = pd.DataFrame(
+        [
+            {"problem": "p", "algorithm": name, "title": "P, d = 1", "stop": stop}
+            for name, stop in (("ga", "stagnated"), ("bernoulli_ingo", "flat"),
+                               ("ga", "budget"), ("bernoulli_ingo", "flat"))
+        ]
+    )  # fmt: skip
+    lines = pd.concat(
+        pd.DataFrame(
+            {"problem": "p", "algorithm": name, "quantity": quantity, "evaluations": [1, 10, 100],
+             "mean": [5.0, 1.0, 0.0], "min": 0.0, "max": 9.0}
+        )
+        for name in ("ga", "bernoulli_ingo") for quantity in regret.ROWS
+    )  # fmt: skip
+    figure, caption = regret.draw(runs, lines)
+    assert [ax.get_title() for ax in figure.axes] == ["P\nd = 1", "", ""]
+    for ax in figure.axes:
+        drawn = [line for line in ax.lines if len(line.get_xdata()) == 3]
+        assert len(drawn) == 2
+        assert all(list(line.get_ydata()) == [5.0, 1.0, 0.0] for line in drawn)
+        assert ax.get_ylim()[0] < 0.0
+    assert "GA, pymoo: 1 stagnated and 1 budget; Discrete INGO: 2 flat." in caption
+    style.plt.close(figure)
