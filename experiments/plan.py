@@ -244,6 +244,9 @@ def _cells(
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
     for problem_label, problem_settings in _present(settings["problems"]):
+        # A problem that comes to rest sooner or later than the others has a budget of its own.
+        budget = problem_settings.get("budget", settings["budget"])
+        problem_settings = {k: v for k, v in problem_settings.items() if k != "budget"}
         problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
         made = _build(
             problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters
@@ -262,7 +265,7 @@ def _cells(
                 Spec(
                     problem=problem,
                     algorithm=algorithm,
-                    budget=settings["budget"],
+                    budget=budget,
                     target=settings["target"],
                     problem_parameters=problem_parameters,
                     algorithm_parameters=parameters,

@@ -33,6 +33,10 @@ LINES = {
     "igo": Line("IGO", ORANGE, (0, (3, 1, 1, 1)), "^"),
     "cma_es": Line("CMA-ES", GREEN, (0, (6, 1, 1, 1, 1, 1)), "v"),
     "es": Line("ES", BLACK, (0, (1, 1)), "P"),
+    "bernoulli_ingo": Line("Discrete INGO", RED, "-", "o"),
+    "categorical_ingo": Line("Discrete INGO", RED, "-", "o"),
+    "ga": Line("GA, pymoo", BLUE, (0, (5, 1.5)), "s"),
+    "simple_ga": Line("GA, textbook", GREEN, (0, (3, 1, 1, 1)), "^"),
 }
 
 SPARE = [

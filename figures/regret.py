@@ -1,0 +1,126 @@
+"""Three readings of the regret, one column a problem: batch mean, best so far, at the mode.
+
+python -m figures.regret results/tables/figure_3 --to results/figures/figure_3
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from figures import style
+
+ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "at the mode"}
+LINEAR = 0.1  # below this a regret is drawn on a linear axis, so that 0 is on it
+
+
+def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
+    """The picture and its caption.
+
+    Args:
+        runs: a row a run, as experiments.aggregate makes it.
+        curves: statistics over the runs of each cell.
+    """
+    style.use()
+    problems = list(dict.fromkeys(runs["problem"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    figure, axes = plt.subplots(
+        len(ROWS),
+        len(problems),
+        figsize=(max(1.75 * len(problems), 4.0) + 0.5, 1.55 * len(ROWS) + 0.6),
+        squeeze=False,
+        sharex="col",
+        sharey=True,
+    )
+    top = 2.0 * curves.loc[curves["quantity"] == "batch_mean", "mean"].max()
+    for column, problem in zip(axes.T, problems, strict=True):
+        here = curves[curves["problem"] == problem]
+        right = here["evaluations"].max()
+        for ax, quantity in zip(column, ROWS, strict=True):
+            for algorithm, line in look.items():
+                cell = here[(here["algorithm"] == algorithm) & (here["quantity"] == quantity)]
+                if len(cell):
+                    _draw_cell(ax, cell, line, right)
+            ax.set_xscale("log")
+            ax.set_xlim(here["evaluations"].min(), right)
+            ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
+            ax.set_ylim(-0.2 * LINEAR, top)
+            ax.axhline(LINEAR, color="0.8", linewidth=0.5, zorder=0)
+        title = runs.loc[runs["problem"] == problem, "title"].iloc[0]
+        column[0].set_title(title.replace(", ", "\n"))
+        column[-1].set_xlabel("evaluations")
+    for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
+        ax.set_ylabel(f"regret, {words}")
+    handles = [
+        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
+        for i in look.values()
+    ]
+    figure.legend(handles=handles, loc="upper center", ncols=min(3, len(handles)), handlelength=3)
+    rows = -(-len(handles) // 3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.22 * (rows + 0.3) / figure.get_figheight()))
+    return figure, _caption(runs, look)
+
+
+def _draw_cell(ax: Axes, cell: pd.DataFrame, line: style.Line, right: float) -> None:
+    """The mean over runs in a band from the smallest to the largest run; a thin level line from
+    where the last run ended.
+    """
+    x, y = cell["evaluations"].to_numpy(), cell["mean"].to_numpy()
+    ax.fill_between(x, cell["min"], cell["max"], color=line.color, alpha=0.18, linewidth=0)
+    ax.plot(
+        x, y, color=line.color, linestyle=line.dash, marker=line.marker, markevery=0.25,
+        markerfacecolor="white", markeredgewidth=0.9, clip_on=False,
+    )  # fmt: skip
+    if x[-1] < 0.999 * right and np.isfinite(y[-1]):
+        ax.plot([x[-1], right], [y[-1]] * 2, color=line.color, linewidth=0.6, linestyle=":")
+
+
+def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
+    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
+    n = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
+    ends = "; ".join(f"{line.label}: {_ends(runs, name)}" for name, line in look.items())
+    return (
+        f"Mean over {n} runs of the regret, against evaluations, in a band from the smallest to "
+        "the largest run. Upper row: mean of the current batch. Middle row: best point so far. "
+        "Lower row: the point that the method would bet on, which is the mode of its distribution "
+        f"or the best member of its population. The axis is linear below {LINEAR:g}, so that 0 is "
+        "on it. "
+        "A run that has ended carries its last value forward, and the dotted line carries on the "
+        f"mean. How the runs ended, from left to right: {ends}. A run ends as flat where all "
+        "values of a batch are equal, so that its curve has come to rest, as stagnated where it "
+        "found no better point for long, and as budget where it was cut."
+    )
+
+
+def _ends(runs: pd.DataFrame, algorithm: str) -> str:
+    """Counts of the stop reasons of an optimiser, problem by problem."""
+    cells = runs[runs["algorithm"] == algorithm].groupby("problem", sort=False)["stop"]
+    return ", ".join(
+        " and ".join(f"{count} {reason}" for reason, count in cell.value_counts().items())
+        for _, cell in cells
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Draw from runs.parquet and curves.parquet of a folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.regret", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    runs = pd.read_parquet(args.tables / "runs.parquet")
+    curves = pd.read_parquet(args.tables / "curves.parquet")
+    figure, caption = draw(runs, curves)
+    style.save(figure, args.to, caption)
+
+
+if __name__ == "__main__":
+    main()
