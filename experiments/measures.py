@@ -128,14 +128,15 @@ def success_rate(
 def wins(tables: Tables, experiment: str, problem: str, algorithm: str, than: str) -> Estimate:
     """Share of seeds on which ``algorithm`` ends with a smaller best value than ``than``.
 
-    Two runs that both reached the target tie in value; then fewer evaluations win.
+    Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins.
     """
     a = tables.runs(experiment, problem, algorithm).set_index("seed")
     b = tables.runs(experiment, problem, than).set_index("seed")
     both = a.index.intersection(b.index)
     a, b = a.loc[both], b.loc[both]
-    done = (a["stop"] == "target") & (b["stop"] == "target")
-    better = np.where(done, a["evaluations"] < b["evaluations"], a["best"] < b["best"])
+    time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
+    done = np.isfinite(time_a) & np.isfinite(time_b)
+    better = np.where(done, time_a < time_b, a["best"] < b["best"])
     return wilson(int(better.sum()), len(better))
 
 
