@@ -140,6 +140,17 @@ def wins(tables: Tables, experiment: str, problem: str, algorithm: str, than: st
     return wilson(int(better.sum()), len(better))
 
 
+def final_ratio(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str
+) -> Estimate:
+    """Ratio of the medians over runs of a column's last value."""
+    a, b = (
+        tables.runs(experiment, problem, name)[column].to_numpy(dtype=float)
+        for name in (algorithm, than)
+    )
+    return bootstrap(_ratio_of_medians, a, b)
+
+
 def linearity(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
     """Median over runs of R² of log10(target) against the evaluations to it, from 1 to 1e-10.
 
@@ -242,7 +253,7 @@ def _median(a: Array) -> Any:
 
 
 def _ratio_of_medians(a: Array, b: Array) -> Any:
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         return _median(a) / _median(b)
 
 
@@ -251,6 +262,7 @@ MEASURES: dict[str, Callable[..., Estimate]] = {
     for f in (
         success_rate,
         wins,
+        final_ratio,
         linearity,
         slowdown,
         rotation,

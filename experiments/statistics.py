@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from experiments.measures import bootstrap, evaluations_to
 
-DECADES = tuple(float(f"1e{k}") for k in range(-1, -11, -1))
+DECADES = tuple(float(f"1e{k}") for k in range(0, -11, -1))
 
 
 def average_running_time(reached: NDArray[np.float64], spent: NDArray[np.float64]) -> float:
@@ -76,7 +76,7 @@ def final_values(runs: pd.DataFrame) -> pd.DataFrame:
 def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
     """Both tables for reading: aRT (successes) by target, and final values."""
     lines = ["# Evaluations to a target", "", "aRT in evaluations, in brackets the share of runs."]
-    shown = [t for t in DECADES if round(np.log10(t)) in (-1, -2, -4, -6, -8, -10)]
+    shown = [t for t in DECADES if round(np.log10(t)) in (0, -1, -2, -4, -6, -8, -10)]
     lines += ["", "| problem | optimiser |" + "".join(f" {t:.0e} |" for t in shown)]
     lines += ["|---|---|" + "---|" * len(shown)]
     for (problem, algorithm), cell in fixed.groupby(["problem", "algorithm"], sort=False):

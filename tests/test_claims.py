@@ -67,6 +67,12 @@ def test_success_rate(made):
     assert MEASURES["success_rate"](made, "e", "p", "never", target=1.0).value == 1.0
 
 
+def test_final_ratio(made):
+    e = MEASURES["final_ratio"](made, "e", "p", "never", "lost", "batch_min")
+    assert e.value == 5.0 / 1e3
+    assert MEASURES["final_ratio"](made, "e", "p", "never", "never", "best").value == 1.0
+
+
 def test_a_target_off_the_grid_is_refused(made):
     with pytest.raises(ValueError, match="not in tuple"):
         MEASURES["success_rate"](made, "e", "p", "fast", target=3e-10)

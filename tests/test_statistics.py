@@ -43,7 +43,7 @@ def test_fixed_targets(runs):
     assert half["successes"] == 1
     assert half["aRT"] == 1000.0 + 10**6
     assert half["aRT_high"] == INF  # a resample without a success
-    assert len(table) == 2 * 10
+    assert len(table) == 2 * 11
 
 
 def test_final_values(runs):
@@ -58,7 +58,7 @@ def test_statistics_are_written_for_reading_too(runs, tmp_path):
     text = (tmp_path / "statistics.md").read_text()
     assert "| p | fast |" in text
     assert "2e+03 (3/3)" in text
-    assert len(pd.read_csv(tmp_path / "fixed_targets.csv")) == 20
+    assert len(pd.read_csv(tmp_path / "fixed_targets.csv")) == 22
 
 
 def test_ecdf_counts_targets_and_runs(runs):
