@@ -21,18 +21,16 @@ from experiments.measures import bootstrap, evaluations_to
 DECADES = tuple(float(f"1e{k}") for k in range(0, -11, -1))
 
 
-def average_running_time(reached: NDArray[np.float64], spent: NDArray[np.float64]) -> float:
+def average_running_time(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """aRT = Σ evaluations / #successes; infinite without a success.
 
     Args:
-        reached: (n,) evaluations to the target, inf where it was not reached.
-        spent: (n,) evaluations of the whole run.
+        pairs: (…, n, 2) evaluations of each run to the target (inf where it was not reached), and
+            of the whole run.
+
+    Returns:
+        (…) aRT in evaluations.
     """
-    return float(_art(np.stack([reached, spent], axis=-1)))
-
-
-def _art(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """aRT over the last axis but one of (…, n, 2) pairs of reached and spent."""
     reached, spent = pairs[..., 0], pairs[..., 1]
     success = np.isfinite(reached)
     with np.errstate(divide="ignore"):
@@ -50,7 +48,7 @@ def fixed_targets(runs: pd.DataFrame) -> pd.DataFrame:
         for target in DECADES:
             reached = evaluations_to(cell, target)
             pairs = np.stack([reached, cell["evaluations"].to_numpy(dtype=float)], axis=-1)
-            art = bootstrap(_art, pairs)
+            art = bootstrap(average_running_time, pairs)
             there = reached[np.isfinite(reached)]
             quartiles = np.quantile(there, (0.25, 0.5, 0.75)) if len(there) else [np.nan] * 3
             counts = (len(cell), len(there), art.value, art.low, art.high)

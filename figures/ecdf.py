@@ -5,9 +5,6 @@ python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -62,15 +59,8 @@ def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw from runs.parquet of a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.ecdf", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("tables", type=Path, help="folder with runs.parquet")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    figure, caption = draw(pd.read_parquet(args.tables / "runs.parquet"))
-    style.save(figure, args.to, caption)
+    """Draw from the tables of a folder."""
+    style.command("ecdf", __doc__, draw, ("runs",), arguments)
 
 
 if __name__ == "__main__":

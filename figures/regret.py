@@ -5,9 +5,6 @@ python -m figures.regret results/tables/figure_3 --to results/figures/figure_3
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -109,17 +106,8 @@ def _ends(runs: pd.DataFrame, algorithm: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw from runs.parquet and curves.parquet of a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.regret", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    runs = pd.read_parquet(args.tables / "runs.parquet")
-    curves = pd.read_parquet(args.tables / "curves.parquet")
-    figure, caption = draw(runs, curves)
-    style.save(figure, args.to, caption)
+    """Draw from the tables of a folder."""
+    style.command("regret", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

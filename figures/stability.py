@@ -8,9 +8,6 @@ Where values carry no signal E tr A = 0 and, with ddof = 1, E tr A² = (N − 1)
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -73,16 +70,8 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw from runs.parquet and curves.parquet of a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.stability", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    tables = (pd.read_parquet(args.tables / f"{name}.parquet") for name in ("runs", "curves"))
-    figure, caption = draw(*tables)
-    style.save(figure, args.to, caption)
+    """Draw from the tables of a folder."""
+    style.command("stability", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

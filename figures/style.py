@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import matplotlib
 
 matplotlib.use("agg")  # no screen needed
 import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.figure import Figure
 
 
@@ -92,3 +94,30 @@ def save(figure: Figure, stem: Path, caption: str) -> None:
         figure.savefig(stem.with_suffix(suffix), metadata=date, bbox_inches="tight")
     stem.with_suffix(".md").write_text(caption + "\n", encoding="utf-8")
     plt.close(figure)
+
+
+def command(
+    module: str,
+    about: str | None,
+    draw: Callable[..., tuple[Figure, str]],
+    names: tuple[str, ...],
+    arguments: list[str] | None,
+) -> None:
+    """The command line of a module that draws one picture from the tables of an experiment.
+
+    Args:
+        module: its name, for the help.
+        about: its docstring, of which the help shows the first line.
+        draw: from the tables to the picture and its caption.
+        names: of the tables that ``draw`` takes, without suffix.
+        arguments: of the command line; None takes the process's own.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"python -m figures.{module}", description=(about or "").splitlines()[0]
+    )
+    files = " and ".join(f"{name}.parquet" for name in names)
+    parser.add_argument("tables", type=Path, help=f"folder with {files}")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    figure, caption = draw(*(pd.read_parquet(args.tables / f"{name}.parquet") for name in names))
+    save(figure, args.to, caption)
