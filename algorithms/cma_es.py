@@ -97,8 +97,7 @@ class CMAES:
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("active", self.active, (False, True))
         settings.check_choice("diagonal", self.diagonal, (False, True))
-        if self.patience:
-            settings.check_whole("patience", self.patience, 1)
+        settings.check_whole("patience", self.patience, 0)
 
     def init(self, mean: Array, rng: np.random.Generator) -> CMAState:
         import cma  # here, because it takes seconds and only a run needs it

@@ -80,10 +80,7 @@ class GA:
         settings.check_samples(self.samples)
         check_rate("crossover_rate", self.crossover_rate)
         check_rate("mutation_rate", self.mutation_rate, "1/d")
-        if isinstance(self.patience, bool) or not isinstance(self.patience, int):
-            raise ValueError(f"patience is {self.patience!r}; allowed: a whole number ≥ 0")
-        if self.patience:
-            settings.check_positive("patience", self.patience)
+        settings.check_whole("patience", self.patience, 0)
 
     def init(self, mean: Array, rng: np.random.Generator) -> GAState:
         # here, because it takes a second and only a run needs it
