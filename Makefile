@@ -16,7 +16,7 @@ help: ## list the targets
 
 setup: .venv/ready ## make the environment in .venv (the other targets do so by themselves)
 
-quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (a minute or two)
+quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (some minutes)
 	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml
 	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
 
