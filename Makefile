@@ -8,7 +8,7 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 CONFIG := $(if $(RUNS),--config runs=$(RUNS))
 
-.PHONY: help setup quick replicate benchmark figures publish test lint lock clean
+.PHONY: help setup quick replicate benchmark figures publish restore test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,11 +36,17 @@ figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, 
 	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
 
-publish: .venv/ready ## keep what is in results (tables, figures, verdicts) and show it in the README
+publish: .venv/ready ## keep what is in results (traces, tables, figures, verdicts) and show it in the README
 	mkdir -p results/published
 	cp -R results/tables results/published/
+	.venv/bin/python -m experiments.keep pack > /dev/null
 	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
+
+# --force --touch has Snakemake note the code and settings they are of, which restore has checked
+restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
+	.venv/bin/python -m experiments.keep restore $(if $(OTHER_CODE),--other-code) \
+		| xargs --no-run-if-empty $(SNAKEMAKE) --quiet all --force --touch
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest

@@ -126,6 +126,30 @@ def test_a_second_run_says_that_nothing_is_to_be_done(full):
     assert "Nothing to be done" in full.snakemake("--cores", "2")
 
 
+def test_restored_traces_are_not_run_again(full, fresh):
+    keep = [sys.executable, "-m", "experiments.keep"]
+    kept = ["--config", "config.yaml", "--kept", str(fresh.folder / "kept")]
+    for project, direction in ((full, "pack"), (fresh, "restore")):
+        done = subprocess.run(
+            [*keep, direction, *kept],
+            cwd=project.folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    paths = done.stdout.split()
+    assert len(paths) == 12
+    fresh.snakemake("--cores", "2", "--force", "--touch", *paths)
+    assert "trace" not in fresh.would_run()
+    assert_same(full, fresh)
+    # They are under the same watch as traces of this machine: other code, another run.
+    code = fresh.folder / "algorithms/es.py"
+    code.write_text(
+        code.read_text().replace("BETA1, BETA2, EPSILON = 0.9", "BETA1, BETA2, EPSILON = 0.8")
+    )
+    assert fresh.would_run()["trace"] == 4
+
+
 def test_one_core_and_another_order_give_the_same_bits(full):
     full.snakemake(
         "--cores", "1", "--config", "results=serial", "--scheduler", "ilp", "--until", "trace"

@@ -1,0 +1,173 @@
+"""Traces kept with the project: one file a seed of an experiment, and back again.
+
+    python -m experiments.keep pack      # results/traces → results/published/traces
+    python -m experiments.keep restore   # the other way, as far as code and config are the same
+
+A long study thereby goes on from another machine, and a reader who doubts a table has its runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from experiments import plan, trace
+
+ROOT = Path(__file__).parent.parent
+KEPT = Path("results/published/traces")
+LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
+# Neighbouring rows differ in their low digits only: split by bytes they pack to half the size.
+ENCODING = {
+    "column_encoding": {
+        name: "DELTA_BINARY_PACKED" if kind == "int64" else "BYTE_STREAM_SPLIT"
+        for name, (kind, _, _) in trace.COLUMNS.items()
+    },
+    "use_dictionary": list(LABELS),
+    "compression": "zstd",
+    "compression_level": 19,
+}
+
+
+def pack(what: plan.Plan, kept: Path) -> list[Path]:
+    """Add the traces of ``what`` to the kept ones, with the fingerprint of the code they are of.
+
+    Files are rewritten only if they change. Returns the files of which there are traces.
+    """
+    files = []
+    for experiment, seeds in _seeds(what):
+        for seed in seeds:
+            cells = {}
+            for cell in what.experiments[experiment].cells:
+                path = Path(what.trace(experiment, *cell, seed))
+                if path.is_file():
+                    rows, metadata = trace.read(path)
+                    cells[cell] = rows, {**metadata, "code": what.code(experiment, *cell)}
+            if not cells:
+                continue
+            file = kept / experiment / f"{seed}.parquet"
+            before = dict(read(file)) if file.is_file() else {}
+            write(file, before | cells)
+            files.append(file)
+    return files
+
+
+def restore(
+    what: plan.Plan, kept: Path, other_code: bool = False
+) -> tuple[list[Path], dict[str, int]]:
+    """Write the kept traces that ``what`` asks for and that are not there.
+
+    Args:
+        what: the plan; a trace of another budget, problem or hyper-parameter is none of it.
+        kept: folder of the kept files.
+        other_code: take traces of other code as well; the spec must be the same all the same.
+
+    Returns:
+        The traces written, and how many were left out, by reason.
+
+    Raises:
+        ValueError: a kept file is broken; the message names it.
+    """
+    written = []
+    left_out = {"already there": 0, "of other settings": 0, "of other code": 0}
+    for experiment, seeds in _seeds(what):
+        specs = what.experiments[experiment].cells
+        for seed in seeds:
+            file = kept / experiment / f"{seed}.parquet"
+            for cell, (rows, metadata) in read(file) if file.is_file() else ():
+                code = metadata.pop("code")
+                path = Path(what.trace(experiment, *cell, seed))
+                if cell not in specs or metadata["spec"] != asdict(specs[cell]):
+                    left_out["of other settings"] += 1
+                elif code != what.code(experiment, *cell) and not other_code:
+                    left_out["of other code"] += 1
+                elif path.is_file():
+                    left_out["already there"] += 1
+                else:
+                    trace.write(path, _trace(rows, metadata.pop("hits")), metadata)
+                    written.append(path)
+    return written, left_out
+
+
+def _seeds(what: plan.Plan) -> Iterator[tuple[str, range]]:
+    return ((name, range(e.runs)) for name, e in what.experiments.items())
+
+
+def _trace(rows: pa.Table, hits: list[int]) -> trace.Trace:
+    made = trace.Trace(hits=hits)
+    for name, column in made.rows.items():
+        column.frombytes(rows[name].to_numpy().tobytes())
+    return made
+
+
+def write(file: Path, cells: dict[tuple[str, str], tuple[pa.Table, dict[str, Any]]]) -> None:
+    """Write a kept file from the rows and metadata of its cells; it is whole or absent."""
+    tables = []
+    for (problem, algorithm), (rows, metadata) in sorted(cells.items(), key=lambda item: item[0]):
+        labels = (problem, algorithm, json.dumps(metadata, sort_keys=True))
+        for name, label in zip(LABELS, labels, strict=True):
+            rows = rows.append_column(name, pa.repeat(label, len(rows)))
+        tables.append(rows.replace_schema_metadata(None))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        pq.write_table(pa.concat_tables(tables), temporary, **ENCODING)
+        os.replace(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str, Any]]]]:
+    """The cells of a kept file, each with the rows and metadata of its trace."""
+    try:
+        table = pq.read_table(file)
+        names = [*trace.SCHEMA.names, *LABELS]
+        if table.schema.names != names:
+            raise pa.ArrowInvalid(f"its columns are {table.schema.names}, not {names}")
+    except (pa.ArrowInvalid, OSError) as error:
+        raise ValueError(f"{file} is no whole file of kept traces: {error}") from error
+    # A cell's rows stand together, and its metadata differ from all others'.
+    runs = pa.compute.run_end_encode(table["metadata"].combine_chunks())
+    start = 0
+    for end, text in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
+        rows = table.slice(start, end - start)
+        cell = (rows["problem"][0].as_py(), rows["algorithm"][0].as_py())
+        yield cell, (rows.select(trace.SCHEMA.names), json.loads(text))
+        start = end
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Pack or restore; what was written goes to standard output, a path a line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.keep", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("direction", choices=("pack", "restore"))
+    parser.add_argument("--config", type=Path, nargs="+", default=[ROOT / "config.yaml"])
+    parser.add_argument("--kept", type=Path, default=KEPT)
+    parser.add_argument(
+        "--other-code", action="store_true", help="restore traces of other code as well"
+    )
+    args = parser.parse_args(arguments)
+    try:
+        what = plan.load(*args.config)
+        if args.direction == "pack":
+            print(*pack(what, args.kept), sep="\n")
+            return
+        written, left_out = restore(what, args.kept, args.other_code)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    print(*written, sep="\n")
+    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+    print(f"{len(written)} traces restored; left out: {reasons}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

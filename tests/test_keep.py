@@ -1,0 +1,159 @@
+"""Traces kept with the project come back as they were, and only where they are asked for."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from experiments import keep, plan, run, trace
+
+ROOT = Path(__file__).parent.parent
+CONFIG = {
+    "root_seed": 5,
+    "runs": 2,
+    "seeds_per_job": 1,
+    "experiments": {
+        "tiny": {
+            "dim": 4,
+            "budget": 2000,
+            "target": 1e-10,
+            "problems": {"ellipsoid": {}, "noise": {}},
+            "algorithms": {"fast_ingo": {}, "es": {"step_size": 0.01}},
+        }
+    },
+    "figures": {"picture": {"experiment": "tiny"}},
+}
+
+
+def write_config(folder, **keys):
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump({**CONFIG, "results": str(folder / "results"), **keys}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder with the four traces of seed 0, those of seed 1 but one, and the packed files."""
+    folder = tmp_path_factory.mktemp("done")
+    what = plan.load(write_config(folder))
+    for problem, algorithm in what.experiments["tiny"].cells:
+        for seed in (0, 1):
+            if (problem, algorithm, seed) != ("noise", "es", 1):
+                do_run(what, problem, algorithm, seed)
+    keep.pack(what, folder / "kept")
+    return folder
+
+
+def do_run(what, problem, algorithm, seed):
+    _, _, _, *arguments = shlex.split(what.command("tiny", problem, algorithm))
+    run.main([*arguments, "--to", what.trace("tiny", problem, algorithm, seed)])
+
+
+def traces(folder):
+    return sorted((folder / "results" / "traces").rglob("*.parquet"))
+
+
+def restored(done, folder, other_code=False, **keys):
+    folder.mkdir(exist_ok=True)
+    what = plan.load(write_config(folder, **keys))
+    return keep.restore(what, done / "kept", other_code)
+
+
+def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
+    written, left_out = restored(done, tmp_path)
+    assert len(written) == 7
+    assert sum(left_out.values()) == 0
+    assert [p.relative_to(tmp_path) for p in traces(tmp_path)] == [
+        p.relative_to(done) for p in traces(done)
+    ]
+    for path in written:
+        before = done / path.relative_to(tmp_path)
+        assert trace.same_data(path, before)
+        assert trace.read(path)[1] == trace.read(before)[1]
+
+
+def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
+    written, _ = restored(done, tmp_path)
+    times = [p.stat().st_mtime_ns for p in written]
+    again, left_out = restored(done, tmp_path)
+    assert (again, left_out["already there"]) == ([], 7)
+    assert [p.stat().st_mtime_ns for p in written] == times
+
+
+def test_a_trace_of_other_settings_is_left_out(done, tmp_path):
+    tiny = CONFIG["experiments"]["tiny"]
+    algorithms = {"fast_ingo": {}, "es": {"step_size": 0.02}}
+    changed = {"tiny": {**tiny, "algorithms": algorithms}}
+    written, left_out = restored(done, tmp_path, experiments=changed, other_code=True)
+    assert {p.parent.name for p in written} == {"fast_ingo"}
+    assert left_out["of other settings"] == 3
+    for keys in ({"root_seed": 6}, {"experiments": {"tiny": {**tiny, "budget": 2001}}}):
+        other = tmp_path / str(keys)[:12].strip("{'")
+        assert restored(done, other, **keys)[0] == []
+
+
+def test_fewer_runs_take_fewer_seeds(done, tmp_path):
+    assert {p.stem for p in restored(done, tmp_path, runs=1)[0]} == {"0"}
+
+
+def test_a_trace_of_other_code_is_left_out_unless_asked_for(done, tmp_path, monkeypatch):
+    fingerprint = plan.Plan.code
+
+    def changed(self, experiment, problem, algorithm):
+        code = fingerprint(self, experiment, problem, algorithm)
+        return code + "0" if algorithm == "es" else code
+
+    monkeypatch.setattr(plan.Plan, "code", changed)
+    written, left_out = restored(done, tmp_path)
+    assert {p.parent.name for p in written} == {"fast_ingo"}
+    assert left_out["of other code"] == 3
+    assert len(restored(done, tmp_path, other_code=True)[0]) == 3
+
+
+def test_packing_adds_to_what_is_kept_and_drops_nothing(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    before = {p: p.read_bytes() for p in kept.rglob("*.parquet")}
+    what = plan.load(write_config(tmp_path))
+    assert keep.pack(what, kept) == []
+    do_run(what, "noise", "es", 1)
+    assert keep.pack(what, kept) == [kept / "tiny" / "1.parquet"]
+    changed = [p.name for p, old in before.items() if p.read_bytes() != old]
+    assert changed == ["1.parquet"]
+    Path(what.trace("tiny", "noise", "es", 1)).unlink()
+    assert len(keep.restore(what, kept)[0]) == 8
+
+
+def test_packing_again_gives_the_same_bytes(done, tmp_path):
+    what = plan.load(done / "config.yaml")
+    keep.pack(what, tmp_path)
+    for file in tmp_path.rglob("*.parquet"):
+        assert file.read_bytes() == (done / "kept" / file.relative_to(tmp_path)).read_bytes()
+
+
+def test_a_broken_file_is_named(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    file = kept / "tiny" / "0.parquet"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"tiny/0\.parquet is no whole file"):
+        keep.restore(plan.load(write_config(tmp_path)), kept)
+
+
+def test_the_kept_traces_are_those_of_the_kept_tables():
+    """A row of the table of runs is the last row of the kept trace, for every run in the tables."""
+    compared = 0
+    for folder in sorted((ROOT / "results/published/traces").iterdir()):
+        table = pd.read_parquet(ROOT / "results/published/tables" / folder.name / "runs.parquet")
+        table = table.set_index(["problem", "algorithm", "seed"])
+        for file in folder.glob("*.parquet"):
+            for cell, (rows, metadata) in keep.read(file):
+                key = (*cell, metadata["seed"])
+                if key in table.index:
+                    assert table.loc[key, "evaluations"] == rows["evaluations"][-1].as_py()
+                    assert table.loc[key, "stop"] == metadata["stop"]
+                    compared += 1
+    assert compared > 0
