@@ -39,6 +39,7 @@ rule all:
         ),
         f"{plan.results}/tables/table_1.md",
         f"{plan.results}/claims.md",
+        [f"{plan.results}/readings.md"] if plan.readings else [],
         expand("{results}/figures/theory_{table}.png", results=plan.results, table=plan.theory),
 
 
@@ -137,6 +138,26 @@ rule claims:
         code=fingerprint("experiments.claims"),
     shell:
         "python -m experiments.claims --tables {params.tables} --to {params.stem} 2> {log}"
+
+
+# The claims anew with other readings of the text.
+if plan.readings:
+
+    rule readings:
+        input:
+            "experiments/claims.yaml",
+            plan.readings_needs(),
+        output:
+            multiext(f"{plan.results}/readings", ".csv", ".md"),
+        log:
+            f"{plan.results}/logs/readings.log",
+        conda:
+            "environment.yml"
+        params:
+            command=plan.readings_command(),
+            code=fingerprint("experiments.readings"),
+        shell:
+            "{params.command} 2> {log}"
 
 
 # The theorems: a table a question, and its picture.

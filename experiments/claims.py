@@ -28,28 +28,16 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Part:
-    """One measured part of a claim."""
+    """One part of a claim: what is measured, on what, and the threshold."""
 
-    text: str  # what was measured, on what
-    estimate: Estimate
+    measure: str
+    arguments: dict[str, Any]
     low: float | None  # at least
     high: float | None  # at most
 
-    @property
-    def holds(self) -> bool | None:
-        """True if the whole interval keeps the threshold, False if all of it breaks the threshold,
-        None if the runs are too few to tell.
-        """
-        low = -np.inf if self.low is None else self.low
-        high = np.inf if self.high is None else self.high
-        e = self.estimate
-        if low <= e.low and e.high <= high:
-            return True
-        return False if e.high < low or e.low > high else None
-
     def __str__(self) -> str:
-        e = self.estimate
-        return f"{self.text} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]"
+        named = [str(v) for k, v in self.arguments.items() if k not in ("experiment", "plain")]
+        return f"{self.measure}({', '.join(named)})"
 
     @property
     def threshold(self) -> str:
@@ -59,23 +47,34 @@ class Part:
             if bound is not None
         )
 
+    def estimate(self, tables: Tables) -> Estimate:
+        """The value with its interval.
 
-def parts(claim: dict[str, Any], tables: Tables) -> Iterator[Part]:
-    """The parts of a claim, a list among the arguments spread out into one part each.
+        Raises:
+            Missing: a table that it needs is not there.
+        """
+        return MEASURES[self.measure](tables, **self.arguments)
 
-    Raises:
-        Missing: a table that a part needs is not there.
-    """
+    def holds(self, e: Estimate) -> bool | None:
+        """True if the whole interval keeps the threshold, False if all of it breaks the threshold,
+        None if the runs are too few to tell.
+        """
+        low = -np.inf if self.low is None else self.low
+        high = np.inf if self.high is None else self.high
+        if low <= e.low and e.high <= high:
+            return True
+        return False if e.high < low or e.low > high else None
+
+
+def parts(claim: dict[str, Any]) -> Iterator[Part]:
+    """The parts of a claim, a list among the arguments spread out into one part each."""
     for entry in claim["parts"]:
         settings = dict(entry)
         measure = settings.pop("measure")
         low, high = settings.pop("at_least", None), settings.pop("at_most", None)
         choices = [v if isinstance(v, list) else [v] for v in settings.values()]
         for values in product(*choices):
-            arguments = dict(zip(settings, values, strict=True))
-            named = [str(v) for k, v in arguments.items() if k not in ("experiment", "plain")]
-            estimate = MEASURES[measure](tables, **arguments)
-            yield Part(f"{measure}({', '.join(named)})", estimate, low, high)
+            yield Part(measure, dict(zip(settings, values, strict=True)), low, high)
 
 
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
@@ -87,26 +86,30 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
-        found = list(parts(claim, tables))
+        found = [(part, part.estimate(tables)) for part in parts(claim)]
     except Missing as missing:
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
         return row | empty | {"verdict": "not tested", "why": str(missing)}
-    held = [p for p in found if p.holds]
-    failed = [p for p in found if p.holds is False]
-    unclear = [p for p in found if p.holds is None]
+    held, failed, unclear = (
+        [(part, e) for part, e in found if part.holds(e) is outcome]
+        for outcome in (True, False, None)
+    )
     if len(held) == len(found):
         verdict = "reproduced"
     elif held:
         verdict = "partly"
     else:
         verdict = "not tested" if unclear else "not reproduced"
-    shown = (failed + unclear + held)[0]
     why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
-    why += [f"{word}: {'; '.join(map(str, some))}." for word, some in
-            (("Fails", failed), ("Too few runs to tell", unclear)) if some]  # fmt: skip
-    e = shown.estimate
-    numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": shown.threshold}
-    return row | numbers | {"measure": shown.text, "verdict": verdict, "why": " ".join(why)}
+    for word, some in (("Fails", failed), ("Too few runs to tell", unclear)):
+        if some:
+            shown = "; ".join(
+                f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
+            )
+            why.append(f"{word}: {shown}.")
+    part, e = (failed + unclear + held)[0]
+    numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
+    return row | numbers | {"measure": str(part), "verdict": verdict, "why": " ".join(why)}
 
 
 def markdown(table: pd.DataFrame) -> str:

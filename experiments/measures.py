@@ -45,19 +45,30 @@ class Tables:
         Raises:
             Missing: there are none.
         """
-        table = self._read(experiment)
+        table = self.table(experiment)
         cell = table[(table["problem"] == problem) & (table["algorithm"] == algorithm)]
         if cell.empty:
             raise Missing(f"no runs of {algorithm} on {problem} in {experiment}")
         return cell.sort_values("seed", ignore_index=True)
 
-    def _read(self, experiment: str) -> pd.DataFrame:
+    def table(self, experiment: str) -> pd.DataFrame:
+        """All runs of an experiment.
+
+        Raises:
+            Missing: it has no table.
+        """
         if experiment not in self._runs:
             path = self.folder / experiment / "runs.parquet"
             if not path.is_file():
                 raise Missing(f"no table {experiment}/runs.parquet")
             self._runs[experiment] = pd.read_parquet(path)
         return self._runs[experiment]
+
+    def but(self, experiment: str, runs: pd.DataFrame) -> Tables:
+        """The same tables, with other runs in the place of an experiment's."""
+        other = Tables(self.folder)
+        other._runs = {**self._runs, experiment: runs}
+        return other
 
     def theory(self, table: str, only: dict[str, str]) -> pd.DataFrame:
         """The rows of a table of the theory that have these entries.
@@ -77,7 +88,7 @@ class Tables:
 
     def problems(self, experiment: str, algorithm: str) -> list[str]:
         """The problems that an optimiser ran on."""
-        table = self._read(experiment)
+        table = self.table(experiment)
         return list(dict.fromkeys(table.loc[table["algorithm"] == algorithm, "problem"]))
 
 

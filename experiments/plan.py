@@ -45,6 +45,11 @@ class Experiment:
     def algorithms(self) -> list[str]:
         return list(dict.fromkeys(algorithm for _, algorithm in self.cells))
 
+    @property
+    def optimisers(self) -> dict[str, str]:
+        """The optimiser, as its file is called, behind each label of ``algorithms``."""
+        return {label: spec.algorithm for (_, label), spec in self.cells.items()}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -55,6 +60,7 @@ class Plan:
     experiments: dict[str, Experiment]
     figures: dict[str, dict[str, str]]
     theory: dict[str, dict[str, Any]]  # tables of experiments/theory.py with their sizes
+    readings: dict[str, str]  # the experiment with other readings, and the one it is held against
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Plan:
@@ -78,11 +84,10 @@ class Plan:
             _check_figure(f"figures.{name}", settings, experiments)
         theory = config.get("theory", {})
         for name, sizes in theory.items():
-            if sizes.get("experiment", next(iter(experiments))) not in experiments:
-                raise ConfigError(
-                    f"theory.{name}.experiment is {sizes['experiment']!r}; "
-                    f"allowed: {', '.join(experiments)}"
-                )
+            if "experiment" in sizes:
+                _check_experiment(f"theory.{name}.experiment", sizes["experiment"], experiments)
+        readings = config.get("readings", {})
+        _check_readings(readings, experiments)
         # A table with sizes of its own draws random numbers; one of an experiment reads traces.
         theory = {
             name: {**sizes, "root_seed": config["root_seed"]}
@@ -92,7 +97,12 @@ class Plan:
         }
         _check_writable(Path(config["results"]))
         return cls(
-            Path(config["results"]), config["seeds_per_job"], experiments, config["figures"], theory
+            Path(config["results"]),
+            config["seeds_per_job"],
+            experiments,
+            config["figures"],
+            theory,
+            readings,
         )
 
     def trace(self, experiment: str, problem: str, algorithm: str, seed: int | str) -> str:
@@ -174,6 +184,24 @@ class Plan:
         counted = algorithms.available() if table == "hyper_parameters" else []
         return fingerprint("experiments.theory", *(f"algorithms.{name}" for name in counted))
 
+    def readings_needs(self) -> list[str]:
+        """Paths of the tables that the comparison of readings is made from."""
+        return [self.tables(experiment)[0] for experiment in self.readings.values()]
+
+    def readings_command(self) -> str:
+        """The shell command that compares readings: one takes the place of the optimiser of the
+        same file.
+        """
+        by, of = (self.experiments[self.readings[key]] for key in ("experiment", "of"))
+        places = {name: label for label, name in of.optimisers.items()}
+        pairs = {label: places[name] for label, name in by.optimisers.items()}
+        return (
+            f"python -m experiments.readings --tables {self.results / 'tables'}"
+            f" --of {self.readings['of']} --by {self.readings['experiment']}"
+            f" --replace {' '.join(f'{a}={b}' for a, b in pairs.items())}"
+            f" --to {self.results / 'readings'}"
+        )
+
     @property
     def wildcards(self) -> dict[str, str]:
         """What each wildcard of the Snakefile can be."""
@@ -201,13 +229,28 @@ def _kind(figure: dict[str, str]) -> str:
 
 
 def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:
-    if settings["experiment"] not in experiments:
-        raise ConfigError(
-            f"{where}.experiment is {settings['experiment']!r}; allowed: {', '.join(experiments)}"
-        )
+    _check_experiment(f"{where}.experiment", settings["experiment"], experiments)
     options = [key for key in OPTIONS if key in settings]
     if options and _kind(settings) != "convergence":
         raise ConfigError(f"{where}.{options[0]} goes with the kind convergence only")
+
+
+def _check_experiment(where: str, name: str, experiments: Iterable[str]) -> None:
+    if name not in experiments:
+        raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(experiments)}")
+
+
+def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]) -> None:
+    for key, name in readings.items():
+        _check_experiment(f"readings.{key}", name, experiments)
+    if readings:
+        paper = experiments[readings["of"]].optimisers.values()
+        for label, name in experiments[readings["experiment"]].optimisers.items():
+            if name not in paper:
+                raise ConfigError(
+                    f"readings.experiment: {label} is a reading of {name}, which "
+                    f"{readings['of']} does not run; it runs: {', '.join(paper)}"
+                )
 
 
 def _one_of(names: Iterable[str]) -> str:

@@ -31,6 +31,9 @@ def block(published: Path) -> str:
     claims = pd.read_csv(published / "claims.csv")
     lines += ["| | the paper says | verdict |", "|---|---|---|"]
     lines += [f"| {c.id} | {c.claim} | **{c.verdict}** |" for c in claims.itertuples()]
+    if (published / "readings.md").is_file():
+        path = (PUBLISHED / "readings.md").as_posix()
+        lines += ["", f"What other readings of the text would change: [readings.md]({path})."]
     return "\n".join([*lines, ""])
 
 

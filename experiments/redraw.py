@@ -10,7 +10,7 @@ import shlex
 from importlib import import_module
 from pathlib import Path
 
-from experiments import claims, plan, statistics
+from experiments import claims, plan, readings, statistics
 from figures import theory
 from problems import table_1
 
@@ -38,6 +38,10 @@ def redraw(results: Path) -> list[str]:
             made.append(f"figures/theory_{table}")
     table_1.main(["--to", str(results / "tables" / "table_1")])
     claims.main(["--tables", str(results / "tables"), "--to", str(results / "claims")])
+    if what.readings and all(Path(path).is_file() for path in what.readings_needs()):
+        _, _, _, *arguments = shlex.split(what.readings_command())
+        readings.main(arguments)
+        made.append("readings")
     return [*made, "tables/table_1", "claims"]
 
 

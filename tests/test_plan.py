@@ -97,6 +97,8 @@ E = "experiments/tiny"
         ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
         ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: one of"),
         ("figures/tiny/kind", "pie", "figures.tiny.kind is 'pie'; allowed: one of"),
+        ("readings", {"of": "tiny", "experiment": "big"}, "readings.experiment is 'big'; allowed"),
+        ("readings", {"of": "tiny"}, "readings lacks 'experiment'"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),
     ],
 )
@@ -104,6 +106,14 @@ def test_a_mistake_is_named_with_its_key_its_value_and_what_is_allowed(path, val
     with pytest.raises(ConfigError) as error:
         Plan.from_config(changed(path, value))
     assert message in str(error.value)
+
+
+def test_a_reading_of_an_optimiser_that_is_not_run():
+    config = changed("readings", {"of": "tiny", "experiment": "other"})
+    config["experiments"]["other"] = {**config["experiments"]["tiny"], "common": {}}
+    config["experiments"]["other"]["algorithms"] = {"diagonal": {"algorithm": "fast_ingo"}}
+    with pytest.raises(ConfigError, match="diagonal is a reading of fast_ingo, which tiny does"):
+        Plan.from_config(config)
 
 
 def test_all_schema_mistakes_come_at_once():

@@ -1,0 +1,126 @@
+"""Does another reading of the text change a verdict? The claims anew with one optimiser replaced.
+
+    python -m experiments.readings --tables results/tables --of figure_1 --by arms \\
+        --replace es_sgd=es active_cma_es=cma_es --to results/readings
+
+Compared on the seeds that both experiments have, and by the values of the measures, not by their
+intervals: half of the runs would leave half of the verdicts open, and the question is which way
+the numbers point.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from experiments.claims import CLAIMS, Part, parts
+from experiments.measures import Estimate, Missing, Tables
+
+COLUMNS = ("reading", "replaces", "id", "part", "threshold", "paper", "other", "changes")
+
+
+def compare(
+    tables: Tables, claims: list[dict[str, Any]], of: str, by: str, readings: dict[str, str]
+) -> pd.DataFrame:
+    """A row for each part of a claim that is about an optimiser with another reading.
+
+    Args:
+        tables: of both experiments.
+        claims: as in claims.yaml.
+        of: the experiment with the paper's reading.
+        by: the experiment with the others.
+        readings: their names, each with the optimiser in ``of`` whose place it takes.
+    """
+    rows = []
+    for reading, algorithm in readings.items():
+        paper, other = replaced(tables, of, by, reading, algorithm)
+        for claim in claims:
+            for part in parts(claim):
+                about = {part.arguments.get(key) for key in ("algorithm", "than")}
+                if part.arguments.get("experiment") != of or algorithm not in about:
+                    continue
+                try:
+                    a, b = part.estimate(paper).value, part.estimate(other).value
+                except Missing:  # a function that one of the two was not run on
+                    continue
+                changes = _meets(part, a) != _meets(part, b)
+                rows.append(
+                    (reading, algorithm, claim["id"], str(part), part.threshold, a, b, changes)
+                )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def replaced(
+    tables: Tables, of: str, by: str, reading: str, algorithm: str
+) -> tuple[Tables, Tables]:
+    """The tables on the seeds and functions that the reading was run on, and the same with its runs
+    in the place of the optimiser's.
+
+    Raises:
+        Missing: there are no runs of the reading.
+    """
+    old, new = tables.table(of), tables.table(by)
+    new = new[(new["algorithm"] == reading) & new["seed"].isin(old["seed"])]
+    if new.empty:
+        raise Missing(f"no runs of {reading} in {by}")
+    old = old[old["seed"].isin(new["seed"]) & old["problem"].isin(new["problem"])]
+    others = old[old["algorithm"] != algorithm]
+    other = pd.concat([others, new.assign(algorithm=algorithm)], ignore_index=True)
+    return tables.but(of, old), tables.but(of, other)
+
+
+def _meets(part: Part, value: float) -> bool:
+    return bool(part.holds(Estimate(value, value, value)))
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """What changes, reading by reading."""
+    lines = [
+        "Each row is a part of a claim whose threshold the paper's reading and another one of "
+        "ours lie on different sides of.",
+        "",
+        "| reading | in place of | parts of claims about it | claim | changes | the paper's "
+        "| this one | threshold |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (reading, replaces), rows in table.groupby(["reading", "replaces"], sort=False):
+        changed = rows[rows["changes"]]
+        if changed.empty:
+            lines.append(f"| {reading} | {replaces} | {len(rows)} | — | none | | | |")
+        for row in changed.itertuples():
+            lines.append(
+                f"| {reading} | {replaces} | {len(rows)} | {row.id} | `{row.part}` "
+                f"| {row.paper:.3g} | {row.other:.3g} | {row.threshold} |"
+            )
+    return "\n".join([*lines, ""])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write the comparison as .csv and .md."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.readings", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
+    parser.add_argument("--of", required=True, help="experiment with the paper's reading")
+    parser.add_argument("--by", required=True, help="experiment with the others")
+    parser.add_argument("--replace", nargs="+", required=True, metavar="READING=ALGORITHM")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
+    readings = dict(pair.split("=") for pair in args.replace)
+    try:
+        table = compare(Tables(args.tables), claims, args.of, args.by, readings)
+    except Missing as missing:
+        sys.exit(f"error: {missing}")
+    args.to.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(args.to.with_suffix(".csv"), index=False)
+    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
