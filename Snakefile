@@ -37,6 +37,7 @@ rule all:
             results=plan.results,
             experiment=plan.experiments,
         ),
+        [f"{plan.results}/tables/{experiment}/rewards.md" for experiment in plan.rewarded],
         f"{plan.results}/tables/table_1.md",
         f"{plan.results}/claims.md",
         [f"{plan.results}/readings.md"] if plan.readings else [],
@@ -103,6 +104,23 @@ rule statistics:
         code=fingerprint("experiments.statistics"),
     shell:
         "python -m experiments.statistics {params.tables} --to {params.tables} 2> {log}"
+
+
+# Of control: interquartile means, and the probability that one method beats another.
+rule rewards:
+    input:
+        plan.tables("{experiment}")[0],
+    output:
+        multiext(f"{plan.results}/tables/{{experiment}}/rewards", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/{{experiment}}/rewards.log",
+    conda:
+        "environment.yml"
+    params:
+        tables=lambda w, input: dirname(input[0]),
+        code=fingerprint("experiments.rewards"),
+    shell:
+        "python -m experiments.rewards {params.tables} --to {params.tables}/rewards 2> {log}"
 
 
 rule figure:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from experiments import trace
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
+AREAS = ("f_mean", "batch_mean")  # averaged over a run, to say how fast it was
 
 
 def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
@@ -32,8 +33,17 @@ def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     ints = {name: int(last[name]) for name in ("iteration", "evaluations", "environment_steps")}
     kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
     first = {f"first_{name}": rows[name].iloc[0] for name in ("batch_mean", "sigma")}
+    areas = {f"area_{name}": _average(rows["evaluations"], rows[name]) for name in AREAS}
     dim = metadata["spec"]["problem_parameters"].get("dim")
-    return {**kept, "dim": dim, **first, **last, **ints, "hits": metadata["hits"]}, rows
+    return {**kept, "dim": dim, **first, **areas, **last, **ints, "hits": metadata["hits"]}, rows
+
+
+def _average(x: pd.Series, y: pd.Series) -> float:
+    """The area under the curve y(x), over the length of x; of a single point its y."""
+    if len(x) == 1:
+        return float(y.iloc[0])
+    with np.errstate(all="ignore"):  # what is not finite stays so
+        return float(np.trapezoid(y, x) / (x.iloc[-1] - x.iloc[0]))
 
 
 def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:
@@ -105,9 +115,11 @@ def aggregate(
                     rows.append({**label, **row})
                     cell.append(steps)
             if len(cell) == runs:
+                stepping = any(run["environment_steps"].iloc[-1] for run in cell)
+                quantities = (*QUANTITIES, "environment_steps") if stepping else QUANTITIES
                 curves += [
                     curve(cell, quantity).assign(**label, quantity=quantity)
-                    for quantity in QUANTITIES
+                    for quantity in quantities
                 ]
     if broken:
         raise ValueError("\n".join(broken))

@@ -115,6 +115,15 @@ def bootstrap(statistic: Callable[..., Any], *samples: Array) -> Estimate:
     return Estimate(float(statistic(*samples)), float(low), float(high))
 
 
+def share_smaller(a: Array, b: Array) -> Array:
+    """Share of pairs in which the entry of ``a`` is the smaller one, half for equal ones; each
+    (…, runs), the result (…).
+    """
+    a, b = a[..., :, None], b[..., None, :]
+    share: Array = ((a < b) + 0.5 * (a == b)).mean(axis=(-2, -1))
+    return share
+
+
 def evaluations_to(runs: pd.DataFrame, target: float) -> Array:
     """Evaluations until each run had reached ``target`` above the minimum; inf if it did not.
 
@@ -224,6 +233,19 @@ def drift(tables: Tables, experiment: str, problem: str, algorithm: str) -> Esti
     return bootstrap(_mean, (change / (runs["iteration"] - 1)).to_numpy())
 
 
+def larger_reward(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str
+) -> Estimate:
+    """Probability that a run of ``algorithm`` has a larger reward (a smaller value) than one of
+    ``than``; half for equal ones.
+    """
+    a, b = (
+        tables.runs(experiment, problem, name)[column].to_numpy(dtype=float)
+        for name in (algorithm, than)
+    )
+    return bootstrap(share_smaller, a, b)
+
+
 def bound_ratio(tables: Tables, table: str, value: str, bound: str, **only: str) -> Estimate:
     """The largest ratio of a measured value to its bound in a table of the theory.
 
@@ -280,6 +302,7 @@ MEASURES: dict[str, Callable[..., Estimate]] = {
         diverged,
         reached,
         drift,
+        larger_reward,
         bound_ratio,
         exponent,
         largest,

@@ -21,7 +21,11 @@ from experiments.single import Spec
 from experiments.sources import fingerprint
 
 TABLES = ("runs.parquet", "curves.parquet")  # of an experiment
-OPTIONS = ("column", "band", "x")  # of a figure of the kind convergence
+OPTIONS = {"convergence": ("column", "band", "x"), "reward": ("x",)}  # of a figure, by its kind
+SCALES = {  # of x
+    "convergence": ("linear", "log"),
+    "reward": ("iterations", "evaluations", "environment_steps"),
+}
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
 
 
@@ -145,11 +149,17 @@ class Plan:
     def figure_command(self, figure: str) -> str:
         """The shell command that draws a figure."""
         settings = self.figures[figure]
-        options = [f" --{key} {settings[key]}" for key in OPTIONS if key in settings]
+        options = [f" --{key} {settings[key]}" for key in _options(settings)]
         return (
             f"python -m figures.{_kind(settings)} {self._tables(settings['experiment'])}"
             f"{''.join(options)} --to {self.results / 'figures' / figure}"
         )
+
+    @property
+    def rewarded(self) -> list[str]:
+        """The experiments whose rewards are drawn, of which there is a table of rewards too."""
+        drawn = [f["experiment"] for f in self.figures.values() if _kind(f) == "reward"]
+        return list(dict.fromkeys(drawn))
 
     def figure_code(self, figure: str) -> str:
         """Fingerprint of the code that draws a figure."""
@@ -228,11 +238,24 @@ def _kind(figure: dict[str, str]) -> str:
     return figure.get("kind", "convergence")
 
 
+def _options(figure: dict[str, str]) -> list[str]:
+    """What a figure sets beside its experiment and its kind."""
+    return [key for key in figure if key not in ("experiment", "kind")]
+
+
 def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:
     _check_experiment(f"{where}.experiment", settings["experiment"], experiments)
-    options = [key for key in OPTIONS if key in settings]
-    if options and _kind(settings) != "convergence":
-        raise ConfigError(f"{where}.{options[0]} goes with the kind convergence only")
+    allowed = OPTIONS.get(_kind(settings), ())
+    for key in _options(settings):
+        if key not in allowed:
+            raise ConfigError(
+                f"{where}.{key} does not go with the kind {_kind(settings)}; "
+                f"what does: {', '.join(allowed) or 'nothing'}"
+            )
+    if "x" in settings and settings["x"] not in SCALES[_kind(settings)]:
+        raise ConfigError(
+            f"{where}.x is {settings['x']!r}; allowed: {', '.join(SCALES[_kind(settings)])}"
+        )
 
 
 def _check_experiment(where: str, name: str, experiments: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ import shlex
 from importlib import import_module
 from pathlib import Path
 
-from experiments import claims, plan, readings, statistics
+from experiments import claims, plan, readings, rewards, statistics
 from figures import theory
 from problems import table_1
 
@@ -25,6 +25,8 @@ def redraw(results: Path) -> list[str]:
         folder = results / "tables" / experiment
         if (folder / "runs.parquet").is_file():
             statistics.main([str(folder), "--to", str(folder)])
+            if experiment in what.rewarded:
+                rewards.main([str(folder), "--to", str(folder / "rewards")])
             made.append(f"tables/{experiment}")
     for figure, settings in what.figures.items():
         if f"tables/{settings['experiment']}" in made:

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from figures import style
 
@@ -76,18 +75,11 @@ def draw(
     for ax in axes[-1]:
         ax.set_xlabel("evaluations")
         if x == "linear":
-            ax.xaxis.set_major_formatter(_thousands)
+            ax.xaxis.set_major_formatter(style.thousands)
     for ax in axes[:, 0]:
         ax.set_ylabel("mean f over runs")
-    handles = [
-        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
-        for i in look.values()
-    ]
     long = max(len(i.label) for i in look.values()) > 12
-    columns = min(width if long else 2 * width, len(handles))
-    rows = -(-len(handles) // columns)
-    figure.legend(handles=handles, loc="upper center", ncols=columns, handlelength=3)
-    figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
+    style.legend(figure, look.values(), width if long else 2 * width)
     return figure, _caption(runs, column, band, target)
 
 
@@ -132,17 +124,9 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
         )
 
 
-def _thousands(value: float, _: int) -> str:
-    if value >= 1e6:
-        return f"{value / 1e6:g}M"
-    return f"{value / 1e3:g}k" if value else "0"
-
-
 def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
-    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
-    n = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     return (
-        f"Mean over {n} runs of the {COLUMNS[column]}, against evaluations. "
+        f"Mean over {style.runs_a_cell(runs)} runs of the {COLUMNS[column]}, against evaluations. "
         f"The band goes from {BANDS[band][2]}. Dashed: the target {target:g}. "
         "A run that has ended carries its last value forward. A dot ends a line whose runs have "
         "all reached the target; a cross ends one where a run stopped for another reason than its "

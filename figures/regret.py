@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from figures import style
 
@@ -55,13 +54,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
         column[-1].set_xlabel("evaluations")
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(f"regret, {words}")
-    handles = [
-        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
-        for i in look.values()
-    ]
-    figure.legend(handles=handles, loc="upper center", ncols=min(3, len(handles)), handlelength=3)
-    rows = -(-len(handles) // 3)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.22 * (rows + 0.3) / figure.get_figheight()))
+    style.legend(figure, look.values(), 3)
     return figure, _caption(runs, look)
 
 
@@ -80,12 +73,11 @@ def _draw_cell(ax: Axes, cell: pd.DataFrame, line: style.Line, right: float) -> 
 
 
 def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
-    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
-    n = f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     ends = "; ".join(f"{line.label}: {_ends(runs, name)}" for name, line in look.items())
     return (
-        f"Mean over {n} runs of the regret, against evaluations, in a band from the smallest to "
-        "the largest run. Upper row: mean of the current batch. Middle row: best point so far. "
+        f"Mean over {style.runs_a_cell(runs)} runs of the regret, against evaluations, in a band "
+        "from the smallest to the largest run. Upper row: mean of the current batch. Middle row: "
+        "best point so far. "
         "Lower row: the point that the method would bet on, which is the mode of its distribution "
         f"or the best member of its population. The axis is linear below {LINEAR:g}, so that 0 is "
         "on it. "

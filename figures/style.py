@@ -13,6 +13,7 @@ matplotlib.use("agg")  # no screen needed
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 
 class Line(NamedTuple):
@@ -84,6 +85,33 @@ def use() -> None:
             "svg.hashsalt": "fixed",
             "savefig.dpi": 200,
         }
+    )
+
+
+def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
+    """One legend above all panels, and the panels below it."""
+    handles = [
+        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label, mfc="white")
+        for i in lines
+    ]
+    columns = min(columns, len(handles))
+    rows = -(-len(handles) // columns)
+    figure.legend(handles=handles, loc="upper center", ncols=columns, handlelength=3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
+
+
+def thousands(value: float, _: int) -> str:
+    """The label of a tick: 1.8M, 300k, 0."""
+    if value >= 1e6:
+        return f"{value / 1e6:g}M"
+    return f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"
+
+
+def runs_a_cell(runs: pd.DataFrame) -> str:
+    """How many runs the cells of a table have: "20", or "3 to 5"."""
+    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
+    return (
+        f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
     )
 
 

@@ -58,7 +58,7 @@ def regret(table: pd.DataFrame) -> tuple[Figure, str]:
         ax.set_xlabel("iterations T")
         _log_log(ax)
     axes[0, 0].set_ylabel("average regret over T iterations")
-    _legend(figure, [LINES[name] for name in dict.fromkeys(table["algorithm"])])
+    style.legend(figure, [LINES[name] for name in dict.fromkeys(table["algorithm"])], 5)
 
     last = table[table["iterations"] == table.groupby(["problem", "algorithm"])["iterations"]
                  .transform("max")]  # fmt: skip
@@ -112,7 +112,7 @@ def growth(table: pd.DataFrame) -> tuple[Figure, str]:
         ax.set_xticks(here["dim"].unique(), labels=map(str, here["dim"].unique()))
         ax.minorticks_off()
     axes[0, 0].set_ylabel("average regret")
-    _legend(figure, [LINES[name] for name in dict.fromkeys(table["estimator"])])
+    style.legend(figure, [LINES[name] for name in dict.fromkeys(table["estimator"])], 5)
     both = table.pivot(index=["problem", "dim"], columns="estimator", values="regret")
     gain = both["batch"] / both["orthogonal"]
     return figure, (
@@ -145,7 +145,7 @@ def variance(table: pd.DataFrame) -> tuple[Figure, str]:
     for ax in axes[-1]:
         ax.set_xlabel("samples N")
     bound = Line("lemma: L²(d + 4)²/N", BLACK, ":", "")
-    _legend(figure, [*(LINES[name] for name in dict.fromkeys(table["estimator"])), bound])
+    style.legend(figure, [*(LINES[name] for name in dict.fromkeys(table["estimator"])), bound], 5)
     wide = table[table["samples"] == table["samples"].max()]
     both = wide.pivot(index=["title", "place"], columns="estimator", values="second_moment")
     gain = both["batch"] / both["orthogonal"]

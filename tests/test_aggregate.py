@@ -46,6 +46,12 @@ def test_quartiles():
     assert curve[["min", "q1", "median", "q3", "max"]].iloc[0].tolist() == [1, 2, 3, 4, 5]
 
 
+def test_an_area_weighs_rows_by_the_evaluations_between_them():
+    table = rows([0, 10, 40], [0, 2, 2])
+    assert aggregate._average(table["evaluations"], table["best"]) == (10 + 60) / 40
+    assert aggregate._average(table["evaluations"][:1], table["best"][:1]) == 0.0
+
+
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traces")

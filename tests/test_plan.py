@@ -97,6 +97,12 @@ E = "experiments/tiny"
         ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
         ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: one of"),
         ("figures/tiny/kind", "pie", "figures.tiny.kind is 'pie'; allowed: one of"),
+        (
+            "figures/tiny",
+            {"experiment": "tiny", "kind": "ecdf", "band": "range"},
+            "figures.tiny.band does not go with the kind ecdf; what does: nothing",
+        ),
+        ("figures/tiny/x", "iterations", "figures.tiny.x is 'iterations'; allowed: linear, log"),
         ("readings", {"of": "tiny", "experiment": "big"}, "readings.experiment is 'big'; allowed"),
         ("readings", {"of": "tiny"}, "readings lacks 'experiment'"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),

@@ -1,0 +1,124 @@
+"""What a control experiment came to: interquartile means, and who beats whom.
+
+    python -m experiments.rewards results/tables/figure_2 --to results/tables/figure_2/rewards
+
+After Agarwal et al. (2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice"):
+few runs are summed up by the mean of their middle half, whose interval comes from a bootstrap that
+resamples the runs of each task by themselves (stratified), and two methods by the probability that
+a run of the one does better than a run of the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import permutations, product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import trim_mean
+
+from experiments.measures import bootstrap, share_smaller
+
+Array = NDArray[np.float64]
+COLUMNS = {
+    # of the table of runs, whose values are negated rewards
+    "area_batch_mean": "average reward, over the whole run",
+    "batch_mean": "average reward, at the end",
+    "area_f_mean": "reward of the mean policy, over the whole run",
+    "f_mean": "reward of the mean policy, at the end",
+}
+ALL = "all tasks"
+
+
+def interquartile_mean(*tasks: Array) -> Array:
+    """The mean of the middle half of all scores; each task (…, runs), the result (…)."""
+    mean: Array = trim_mean(np.concatenate(tasks, axis=-1), 0.25, axis=-1)
+    return mean
+
+
+def improvement(*pairs: Array) -> Array:
+    """P(A > B) + ½ P(A = B) for a run of either, averaged over tasks.
+
+    Args:
+        pairs: scores of A and of B on the first task, on the second, …, each (…, runs).
+    """
+    sides = zip(pairs[::2], pairs[1::2], strict=True)
+    mean: Array = np.mean([share_smaller(b, a) for a, b in sides], axis=0)
+    return mean
+
+
+def rewards(runs: pd.DataFrame) -> pd.DataFrame:
+    """For each of COLUMNS, each task and each optimiser: its interquartile mean, in units of
+    reward, and the probability of doing better than each other optimiser (``than``).
+
+    All tasks together are in a unit of their own: 0 is the average reward of the first batches of
+    a task, 1 the largest entry of any run on it. Optimisers that lack a task are left out of it.
+    """
+    rows = []
+    for column in COLUMNS:
+        tasks, scaled = {}, []
+        for task, cell in runs.groupby("problem", sort=False):
+            own = cell.groupby("algorithm", sort=False)[column]
+            tasks[task] = {name: [-values.to_numpy(dtype=float)] for name, values in own}
+            start, best = -cell["first_batch_mean"].mean(), -cell[column].min()
+            scaled.append({n: (v[0] - start) / (best - start) for n, v in tasks[task].items()})
+        complete = [n for n in dict.fromkeys(runs["algorithm"]) if all(n in t for t in scaled)]
+        tasks[ALL] = {name: [task[name] for task in scaled] for name in complete}
+        for task, samples in tasks.items():
+            for name, own in samples.items():
+                rows.append((column, task, name, "", bootstrap(interquartile_mean, *own)))
+            for (a, own), (b, others) in permutations(samples.items(), 2):
+                pairs = [side for pair in zip(own, others, strict=True) for side in pair]
+                rows.append((column, task, a, b, bootstrap(improvement, *pairs)))
+    return pd.DataFrame(
+        [(*row[:4], row[4].value, row[4].low, row[4].high) for row in rows],
+        columns=["column", "task", "algorithm", "than", "value", "low", "high"],
+    )
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """The table for reading: a block of interquartile means, a block of probabilities."""
+    lines = ["# Interquartile means over runs, with their 95 % intervals", ""]
+    tasks = list(dict.fromkeys(table["task"]))
+    names = list(dict.fromkeys(table["algorithm"]))
+    lines += [f"{ALL.capitalize()}: 0 is the first batches' reward, 1 the best run's.", ""]
+    for title, than in (("", [""]), ("# Probability of a larger reward", names)):
+        lines += [title, ""] if title else []
+        for column, words in COLUMNS.items():
+            lines += [f"| {words} |" + "".join(f" {task} |" for task in tasks)]
+            lines += ["|---|" + "---|" * len(tasks)]
+            for a, b in product(names, than):
+                cells = table[
+                    (table["column"] == column) & (table["algorithm"] == a) & (table["than"] == b)
+                ].set_index("task")
+                if len(cells):
+                    entries = (_entry(cells, task) for task in tasks)
+                    lines.append(f"| {a}{f' over {b}' if b else ''} |" + "".join(entries))
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _entry(cells: pd.DataFrame, task: str) -> str:
+    if task not in cells.index:
+        return " |"
+    row = cells.loc[task]
+    return f" {row['value']:.4g} ({row['low']:.4g} to {row['high']:.4g}) |"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Write the table as .csv and .md."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.rewards", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("tables", type=Path, help="folder with runs.parquet")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    table = rewards(pd.read_parquet(args.tables / "runs.parquet"))
+    table.to_csv(args.to.with_suffix(".csv"), index=False)
+    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

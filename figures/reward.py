@@ -1,0 +1,115 @@
+"""One column a task: average reward of the population, and below it the mean policy's.
+
+python -m figures.reward results/tables/figure_2 --x iterations --to results/figures/figure_2
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from figures import style
+
+ROWS = {"batch_mean": "average reward", "f_mean": "reward of the mean policy"}
+AXES = ("iterations", "evaluations", "environment_steps")
+
+
+def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tuple[Figure, str]:
+    """The picture and its caption.
+
+    Args:
+        runs: a row a run, as experiments.aggregate makes it.
+        curves: statistics over the runs of each cell, of values that are negated rewards.
+        x: what rewards are drawn against, one of AXES.
+    """
+    style.use()
+    problems = list(dict.fromkeys(runs["problem"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    figure, axes = plt.subplots(
+        len(ROWS),
+        len(problems),
+        figsize=(1.9 * len(problems) + 0.5, 1.7 * len(ROWS) + 0.5),
+        squeeze=False,
+        sharex="col",
+    )
+    for column, problem in zip(axes.T, problems, strict=True):
+        for algorithm, line in look.items():
+            cell = curves[(curves["problem"] == problem) & (curves["algorithm"] == algorithm)]
+            here = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
+            if cell.empty:
+                continue
+            at = _positions(cell, here, x)
+            for ax, quantity in zip(column, ROWS, strict=True):
+                rows = cell[cell["quantity"] == quantity]
+                # Rewards were negated once, in the problem; here they are turned back.
+                ax.fill_between(
+                    at, -rows["max"], -rows["min"], color=line.color, alpha=0.15, linewidth=0
+                )
+                ax.plot(
+                    at, -rows["mean"], color=line.color, linestyle=line.dash, marker=line.marker,
+                    markevery=0.22, markerfacecolor="white", markeredgewidth=0.9,
+                )  # fmt: skip
+        column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
+        column[-1].set_xlabel(x.replace("_", " "))
+        column[-1].set_xlim(left=0)
+        column[-1].xaxis.set_major_formatter(style.thousands)
+    for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
+        ax.set_ylabel(words)
+    style.legend(figure, look.values(), min(5, len(look)))
+    return figure, _caption(runs, x)
+
+
+def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.float64]:
+    """Where the points of a cell's curves stand on the axis of ``x``."""
+    rows = cell[cell["quantity"] == (x if x == "environment_steps" else "batch_mean")]
+    at: NDArray[np.float64] = rows["mean" if x == "environment_steps" else "evaluations"].to_numpy(
+        dtype=float
+    )
+    return (
+        at * float((runs["iteration"] / runs["evaluations"]).iloc[0]) if x == "iterations" else at
+    )
+
+
+def _caption(runs: pd.DataFrame, x: str) -> str:
+    sizes = [
+        f"{cell['title'].iloc[0]} {style.runs_a_cell(cell)} runs of {cell['iteration'].max()} "
+        f"iterations{_early(cell)}"
+        for _, cell in runs.groupby("problem", sort=False)
+    ]
+    return (
+        f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
+        "largest run. Upper row: mean over the roll-outs of the current batch. Lower row: one "
+        "roll-out of the policy at the distribution's mean, not charged, from start states that "
+        f"all methods share. {'; '.join(sizes)}."
+    )
+
+
+def _early(runs: pd.DataFrame) -> str:
+    """The runs that ended before their budget, by optimiser."""
+    early = runs[runs["stop"] != "budget"].groupby(["algorithm", "stop"], sort=False).size()
+    ends = [f"{style.label(name)} {count} {stop}" for (name, stop), count in early.items()]
+    return f" ({', '.join(ends)})" if ends else ""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Draw from runs.parquet and curves.parquet of a folder."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.reward", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
+    parser.add_argument("--x", choices=AXES, default="iterations")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    runs, curves = (pd.read_parquet(args.tables / f"{n}.parquet") for n in ("runs", "curves"))
+    figure, caption = draw(runs, curves, args.x)
+    style.save(figure, args.to, caption)
+
+
+if __name__ == "__main__":
+    main()

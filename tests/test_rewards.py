@@ -1,0 +1,141 @@
+"""Statistics and picture of a control experiment, on tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+from matplotlib import pyplot as plt
+from scipy.stats import mannwhitneyu
+
+from experiments.measures import Tables, larger_reward
+from experiments.rewards import ALL, improvement, interquartile_mean, markdown, rewards
+from figures import reward
+
+
+def cell(problem, algorithm, scores, start=0.0):
+    """Runs whose four columns of rewards are all ``scores``; tables hold values, −reward."""
+    values = -np.asarray(scores, dtype=float)
+    columns = dict.fromkeys(("batch_mean", "f_mean", "area_batch_mean", "area_f_mean"), values)
+    return tables.cell(
+        problem, algorithm, [np.inf] * len(values), **columns, first_batch_mean=-start
+    )
+
+
+@pytest.fixture
+def runs():
+    return pd.concat(
+        [
+            cell("walk", "ours", [1.0, 2.0, 3.0, 4.0, 100.0]),
+            cell("walk", "theirs", [0.0, 2.0, 2.5, 2.5, 2.5]),
+            cell("stand", "ours", [50.0, 60.0, 70.0], start=40.0),
+            cell("stand", "theirs", [90.0, 80.0, 100.0], start=40.0),
+            cell("stand", "third", [90.0] * 3, start=40.0),
+        ],
+        ignore_index=True,
+    )
+
+
+def entry(table, task, algorithm, than=""):
+    rows = table[(table["task"] == task) & (table["algorithm"] == algorithm)]
+    return rows[(rows["column"] == "batch_mean") & (rows["than"] == than)].iloc[0]
+
+
+def test_an_outlier_is_outside_the_middle_half(runs):
+    row = entry(rewards(runs), "walk", "ours")
+    assert row["value"] == 3.0  # of 2, 3, 4
+    assert 1.0 <= row["low"] <= 3.0 <= row["high"]
+    assert interquartile_mean(np.arange(8.0)) == np.arange(2, 6).mean()
+
+
+def test_the_probability_of_improvement_is_mann_whitneys(runs):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.integers(0, 4, 6).astype(float), rng.integers(0, 4, 5).astype(float)
+        assert improvement(a, b) == pytest.approx(mannwhitneyu(a, b).statistic / 30)
+    table = rewards(runs)
+    assert entry(table, "stand", "ours", "theirs")["value"] == 0.0
+    assert entry(table, "stand", "theirs", "ours")["value"] == 1.0
+    assert entry(table, "walk", "ours", "theirs")["value"] == pytest.approx(17.5 / 25)
+
+
+def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
+    table = rewards(runs)
+    over = [entry(table, task, "ours", "theirs")["value"] for task in ("walk", "stand")]
+    assert entry(table, ALL, "ours", "theirs")["value"] == pytest.approx(np.mean(over))
+    # walk runs from 0 to 100 and stand from 40 to 100; of eight scores the middle four remain
+    scaled = np.sort([0.01, 0.02, 0.03, 0.04, 1.0, 1 / 6, 2 / 6, 3 / 6])
+    assert entry(table, ALL, "ours")["value"] == pytest.approx(scaled[2:6].mean())
+    assert "third" not in set(table.loc[table["task"] == ALL, "algorithm"])  # it lacks a task
+
+
+def test_the_bootstrap_resamples_each_task_by_itself(runs):
+    """Two tasks without any spread have no interval, however far they are apart."""
+    same = pd.concat([cell("walk", "ours", [1.0] * 4), cell("stand", "ours", [7.0] * 4)])
+    row = entry(rewards(same), ALL, "ours")
+    assert row["low"] == row["value"] == row["high"]
+
+
+def test_the_text_has_a_row_an_optimiser_and_a_pair(runs):
+    text = markdown(rewards(runs))
+    assert "| ours | 3 (" in text
+    assert "| theirs over ours | 0.3 (" in text
+    assert "| third | | 90 (90 to 90) | |" in text
+
+
+def test_a_claim_about_rewards_reads_values_the_other_way_round(tmp_path, runs):
+    tables.write(tmp_path, "figure", runs)
+    column = "area_batch_mean"
+    e = larger_reward(Tables(tmp_path), "figure", "stand", "theirs", "ours", column)
+    assert (e.value, e.low, e.high) == (1.0, 1.0, 1.0)
+    e = larger_reward(Tables(tmp_path), "figure", "walk", "ours", "theirs", column)
+    assert e.value == pytest.approx(17.5 / 25)
+    assert e.low < 0.7 < e.high
+
+
+def curves(problem, algorithm, quantity, mean):
+    mean = np.asarray(mean, dtype=float)
+    return pd.DataFrame(
+        {
+            "problem": problem, "algorithm": algorithm, "quantity": quantity,
+            "evaluations": 10 * np.arange(1, len(mean) + 1), "mean": mean,
+            "min": mean - 1, "max": mean + 2,
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("x", "at"),
+    [
+        ("iterations", [1, 2, 3]),
+        ("evaluations", [10, 20, 30]),
+        ("environment_steps", [500, 900, 1700]),
+    ],
+)
+def test_the_picture_turns_values_into_rewards(x, at):
+    runs = cell("walk", "ours", [3.0, 3.0]).assign(iteration=3, evaluations=30, stop="budget")
+    lines = pd.concat(
+        [
+            curves("walk", "ours", "batch_mean", [-1.0, -2.0, -3.0]),
+            curves("walk", "ours", "f_mean", [-5.0, -6.0, -7.0]),
+            curves("walk", "ours", "environment_steps", [500, 900, 1700]),
+        ]
+    )
+    figure, caption = reward.draw(runs, lines, x)
+    upper, lower = (ax.lines[0] for ax in figure.axes)
+    assert list(upper.get_ydata()) == [1, 2, 3]
+    assert list(lower.get_ydata()) == [5, 6, 7]
+    assert list(upper.get_xdata()) == at
+    band = figure.axes[0].collections[0].get_paths()[0].vertices
+    assert (band[:, 1].min(), band[:, 1].max()) == (-1.0, 4.0)
+    assert "2 runs of 3 iterations." in caption
+    plt.close(figure)
+
+
+def test_the_caption_names_runs_that_ended_early():
+    runs = cell("walk", "ours", [3.0, 3.0]).assign(stop=["budget", "not_positive_definite"])
+    lines = [curves("walk", "ours", quantity, [-1.0]) for quantity in ("batch_mean", "f_mean")]
+    _, caption = reward.draw(runs, pd.concat(lines))
+    assert "(ours 1 not_positive_definite)" in caption
+    plt.close("all")
