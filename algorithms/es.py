@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import ClassVar
 
 import numpy as np
 
 from algorithms import settings
+from algorithms.adam import Adam
 from algorithms.interface import Array, Ending, Samples, Spread
 from algorithms.shaping import SHAPINGS
-
-# Adam's constants, Salimans et al. (2017), their released code
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
 class ESState:
-    """The mean, and the moments of the gradient that Adam keeps."""
+    """The mean, and what Adam knows of the gradients."""
 
     mean: Array  # (d,)
     std: float  # of the noise, constant
-    first: Array  # (d,) decayed mean of the gradient
-    second: Array  # (d,) decayed mean of its square
-    steps: int = 0
+    adam: Adam
     ended: Ending | None = None
 
     def spread(self) -> Spread:
@@ -72,7 +67,7 @@ class ES:
         settings.check_choice("optimiser", self.optimiser, ("adam", "sgd"))
 
     def init(self, mean: Array, rng: np.random.Generator) -> ESState:
-        return ESState(mean, self.initial_std, np.zeros(mean.size), np.zeros(mean.size))
+        return ESState(mean, self.initial_std, Adam.start(mean.size))
 
     def ask(self, state: ESState, rng: np.random.Generator) -> Samples:
         n = self.samples or settings.samples(state.mean.size)
@@ -87,10 +82,6 @@ class ES:
             return replace(state, ended=ended)
         g = (u @ samples.z) / u.size
         if self.optimiser == "sgd":
-            return replace(state, mean=state.mean - self.step_size * g, steps=state.steps + 1)
-        t = state.steps + 1
-        first = BETA1 * state.first + (1 - BETA1) * g
-        second = BETA2 * state.second + (1 - BETA2) * g * g
-        rate = self.step_size * sqrt(1 - BETA2**t) / (1 - BETA1**t)
-        mean = state.mean - rate * first / (np.sqrt(second) + EPSILON)
-        return ESState(mean, state.std, first, second, t)
+            return replace(state, mean=state.mean - self.step_size * g)
+        step, adam = state.adam.step(g, self.step_size)
+        return replace(state, mean=state.mean - step, adam=adam)
