@@ -40,13 +40,15 @@ class ES:
         initial_std: σ, which stays as it is.
         shaping: "centred_ranks" or "standardise".
         optimiser: "adam" or "sgd" (μ ← μ − α g).
+        divide_by_std: divide g by σ, which makes it the gradient of the smoothed f (of u, that is).
 
     Ends as ``diverged`` (a NaN), or ``flat`` (all values equal, with "standardise" only).
 
     Source: Salimans et al. (2017), Algorithm 2 and their released code; the paper, Section 6: "For
         ES, we use the default step-size hyper-parameters", and the same initial σ for all.
     Differs: no weight decay (their code shrinks a policy network's weights by it; a test function
-        has no such prior). As in their code g is not divided by σ, to which Adam is blind anyway.
+        has no such prior). As in their code g is not divided by σ, which Algorithm 2 does; Adam is
+        blind to it but for its ε, plain descent is not.
     """
 
     samples: int | None = None
@@ -54,6 +56,7 @@ class ES:
     initial_std: float = 0.5
     shaping: str = "centred_ranks"
     optimiser: str = "adam"
+    divide_by_std: bool = False
 
     space: ClassVar[str] = "real"
 
@@ -65,6 +68,7 @@ class ES:
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
         settings.check_choice("optimiser", self.optimiser, ("adam", "sgd"))
+        settings.check_choice("divide_by_std", self.divide_by_std, (False, True))
 
     def init(self, mean: Array, rng: np.random.Generator) -> ESState:
         return ESState(mean, self.initial_std, Adam.start(mean.size))
@@ -81,6 +85,8 @@ class ES:
         if ended:
             return replace(state, ended=ended)
         g = (u @ samples.z) / u.size
+        if self.divide_by_std:
+            g /= state.std
         if self.optimiser == "sgd":
             return replace(state, mean=state.mean - self.step_size * g)
         step, adam = state.adam.step(g, self.step_size)

@@ -162,7 +162,8 @@ def test_values_that_are_not_allowed_are_named(name, key, value):
     ("name", "key", "value"),
     [("ingo", "step_size", "1/n"), ("ingo", "step_size", 0.0), ("ingo", "ddof", 2),
      ("ingo", "ddof", True), ("fast_ingo", "mean_step", "newer"), ("es", "shaping", "ranks"),
-     ("es", "optimiser", "rmsprop"), ("cma_es", "active", 1), ("cma_es", "patience", -1)],
+     ("es", "optimiser", "rmsprop"), ("es", "divide_by_std", 1), ("cma_es", "active", 1),
+     ("cma_es", "patience", -1)],
 )  # fmt: skip
 def test_values_of_one_methods_keys(name, key, value):
     with pytest.raises(ValueError, match=f"{key} is .*; allowed: "):
