@@ -310,15 +310,20 @@ def _cells(
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
     for problem_label, problem_settings in _present(settings["problems"]):
-        # A problem that comes to rest sooner or later than the others has a budget of its own.
+        # A problem of another size or speed than the others has a budget and an N of its own.
         budget = problem_settings.get("budget", settings["budget"])
-        problem_settings = {k: v for k, v in problem_settings.items() if k != "budget"}
+        samples = {k: v for k, v in problem_settings.items() if k == "samples"}
+        problem_settings = {
+            k: v for k, v in problem_settings.items() if k not in ("budget", "samples")
+        }
         problem, problem_parameters = _named("problem", problem_label, dim | problem_settings)
         made = _build(
             problems.build, f"{where}.problems.{problem_label}", problem, problem_parameters
         )
         for label, own in _present(settings["algorithms"]):
-            algorithm, parameters = _named("algorithm", label, settings.get("common", {}) | own)
+            algorithm, parameters = _named(
+                "algorithm", label, settings.get("common", {}) | samples | own
+            )
             at = f"{where}.algorithms.{label}"
             optimiser = _build(algorithms.build, at, algorithm, parameters)
             if optimiser.space != made.space:

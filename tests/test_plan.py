@@ -64,6 +64,20 @@ def test_a_config_becomes_cells():
     )
 
 
+def test_a_problem_may_have_a_budget_and_an_n_of_its_own():
+    config = changed("experiments/tiny/problems/turned/samples", 8)
+    config["experiments"]["tiny"]["problems"]["turned"]["budget"] = 200
+    config["experiments"]["tiny"]["algorithms"]["ingo"]["samples"] = 10
+    cells = Plan.from_config(config).experiments["tiny"].cells
+    found = {cell: (s.budget, s.algorithm_parameters["samples"]) for cell, s in cells.items()}
+    assert found == {
+        ("ellipsoid", "ingo"): (100, 10),
+        ("ellipsoid", "es_0.1"): (100, 6),
+        ("turned", "ingo"): (200, 10),
+        ("turned", "es_0.1"): (200, 8),
+    }
+
+
 def test_null_takes_an_entry_away():
     plan = Plan.from_config(changed("experiments/tiny/problems/ellipsoid", {}))
     assert plan.experiments["tiny"].problems == ["ellipsoid", "turned"]
