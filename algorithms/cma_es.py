@@ -42,21 +42,29 @@ class Noise:
 
 @dataclass(frozen=True)
 class CMAState:
-    """pycma's object. It changes in place, so each state can be asked and told only once."""
+    """pycma's object, and what it was when this state was made: it changes in place, so each state
+    can be asked and told only once.
+    """
 
     library: Any  # cma.CMAEvolutionStrategy
     noise: Noise
+    mean: Array  # (d,)
+    scales: Array  # (d,) standard deviations along the axes of the distribution
     at_rest: int = 0  # batches in a row
     ended: Ending | None = None
 
-    @property
-    def mean(self) -> Array:
-        return np.array(self.library.mean)
+    @classmethod
+    def of(
+        cls, library: Any, noise: Noise, at_rest: int = 0, ended: Ending | None = None
+    ) -> CMAState:
+        """What pycma's object is now."""
+        # The full covariance has its scales in D, the diagonal one in sigma_vec; the others are 1.
+        scales = library.sigma * np.asarray(library.D) * np.asarray(library.sigma_vec.scaling)
+        return cls(library, noise, np.array(library.mean), scales, at_rest, ended)
 
     def spread(self) -> Spread:
-        scales = self.library.sigma * np.asarray(self.library.D)
-        sigma = np.exp(np.log(scales).mean())
-        return Spread(float(sigma), float((scales.max() / scales.min()) ** 2))
+        s = self.scales
+        return Spread(float(np.exp(np.log(s).mean())), float((s.max() / s.min()) ** 2))
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ class CMAES:
             "signals_filename": "",  # no look at a file in every iteration
             "verbose": -10,
         }
-        return CMAState(cma.CMAEvolutionStrategy(mean, self.initial_std, options), noise)
+        return CMAState.of(cma.CMAEvolutionStrategy(mean, self.initial_std, options), noise)
 
     def ask(self, state: CMAState, rng: np.random.Generator) -> Samples:
         state.noise.rng = rng
@@ -127,4 +135,4 @@ class CMAES:
         at_rest = np.ptp(values) <= samples.x.shape[1] * EPS * np.abs(values).min()
         batches = state.at_rest + 1 if at_rest else 0
         ended = Ending(Stop.STAGNATED, "at rest") if batches == self.patience > 0 else None
-        return replace(state, at_rest=batches, ended=ended)
+        return CMAState.of(state.library, state.noise, batches, ended)

@@ -15,32 +15,27 @@ from algorithms.interface import Array, Ending, Samples, Spread, Stop
 
 @dataclass(frozen=True)
 class GAState:
-    """pymoo's object. It changes in place, so each state can be asked and told only once."""
+    """pymoo's object, and what it was when this state was made: it changes in place, so each state
+    can be asked and told only once.
+    """
 
     library: Any  # pymoo.algorithms.soo.nonconvex.ga.GA
-    first: Array  # (N, d) the first population
-    best: float = inf  # value so far
+    population: Array  # (N, d) members that the next parents are chosen from
+    values: Array  # (N,) theirs; inf while none are known
     waiting: int = 0  # generations in a row without a better one
     ended: Ending | None = None
 
     @property
     def mean(self) -> Array:
         """The best member; the first one, while no values are known."""
-        known = self.library.is_initialized
-        best: Array = self.population()[self.library.pop.get("F").argmin() if known else 0]
+        best: Array = self.population[self.values.argmin()]
         return best
-
-    def population(self) -> Array:
-        """The members that the next parents are chosen from (N, d)."""
-        if not self.library.is_initialized:
-            return self.first
-        return np.asarray(self.library.pop.get("X"), dtype=float)
 
     def spread(self) -> Spread:
         """σ is the root mean square of the standard deviations √(p(1 − p)), p the share of ones at
         each place; there is no condition to speak of (1).
         """
-        p = self.population().mean(axis=0)
+        p = self.population.mean(axis=0)
         return Spread(float(np.sqrt(np.mean(p * (1.0 - p)))), 1.0)
 
 
@@ -99,13 +94,13 @@ class GA:
             mutation=BitflipMutation(prob_var=rate(self.mutation_rate, dim)),
         )
         library.setup(Problem(n_var=dim, n_obj=1, vtype=bool), termination=NoTermination())
-        return GAState(library, first.astype(float))
+        return GAState(library, first.astype(float), np.full(n, inf))
 
     def ask(self, state: GAState, rng: np.random.Generator) -> Samples:
         state.library.random_state = rng
         children = state.library.ask()
         if children is None:  # nothing new after a hundred tries
-            return Samples(state.population())
+            return Samples(state.population)
         return Samples(np.asarray(children.get("X"), dtype=float))
 
     def tell(self, state: GAState, samples: Samples, values: Array) -> GAState:
@@ -114,7 +109,9 @@ class GA:
         from pymoo.core.population import Population
 
         state.library.tell(Population.new("X", samples.x.astype(bool), "F", values[:, None]))
-        best = min(state.best, float(values.min()))
-        waiting = 0 if best < state.best else state.waiting + 1
-        stop = Ending(Stop.STAGNATED, "patience") if waiting == self.patience > 0 else None
-        return replace(state, best=best, waiting=waiting, ended=stop)
+        members = state.library.pop
+        now = members.get("F")[:, 0]
+        waiting = 0 if now.min() < state.values.min() else state.waiting + 1
+        ended = Ending(Stop.STAGNATED, "patience") if waiting == self.patience > 0 else None
+        population = np.asarray(members.get("X"), dtype=float)
+        return GAState(state.library, population, now, waiting, ended)

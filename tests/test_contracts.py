@@ -58,6 +58,25 @@ def test_the_start_has_the_scale_it_was_given(name, scale):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_batch_comes_with_the_state_that_it_was_drawn_from(name):
+    """Even if the batch is looked at after it has been told, as a trace does."""
+    found = batches(name)
+    assert np.array_equal(found[0].state.mean, np.linspace(-1, 1, DIM))
+    means = {b.state.mean.tobytes() for b in found}
+    assert len(means) > 1
+    sigmas = [b.state.spread().sigma for b in found]
+    optimiser = algorithms.build(name, {})
+    rng = np.random.default_rng(0)
+    state = optimiser.init(np.linspace(-1, 1, DIM), rng)
+    for batch, sigma in zip(found, sigmas, strict=True):
+        assert np.array_equal(batch.state.mean, state.mean)
+        assert sigma == state.spread().sigma
+        samples = optimiser.ask(state, rng)
+        assert np.array_equal(samples.x, batch.x)
+        state = optimiser.tell(state, samples, batch.values)
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("samples", [None, 6, 20])
 def test_a_batch_has_n_points(name, samples):
     batch = batches(name, budget=100, samples=samples)[0]

@@ -596,15 +596,16 @@ def test_pymoos_best_member_is_the_best_point_so_far_and_its_children_are_new():
     problem, _ = reconstruction(15)
     best = np.inf
     for k in range(20):
-        parents = {row.tobytes() for row in state.population()}
+        parents = {row.tobytes() for row in state.population}
         batch = optimiser.ask(state, rng)
         children = {row.tobytes() for row in batch.x}
         assert len(children) == len(batch.x) == 20
         assert k == 0 or not parents & children
         values = problem.evaluate(batch.x)
         best = min(best, values.min())
-        state = optimiser.tell(state, batch, values)
-        assert problem.f_at(state.mean) == state.best == best
+        before, state = state, optimiser.tell(state, batch, values)
+        assert problem.f_at(state.mean) == state.values.min() == best
+        assert {row.tobytes() for row in before.population} == parents  # as when it was asked
     assert best < 1.0
 
 
