@@ -65,7 +65,7 @@ for experiment, seeds in plan.chunks():
             ),
             code=lambda w, e=experiment: plan.code(w.get("experiment", e), w.problem, w.algorithm),
         shell:
-            "{params.command} --to {output} 2> {log}"
+            "{params.command} --code {params.code} --to {output} 2> {log}"
 
 
 # The tables of an experiment: a row a run, and statistics over its runs.

@@ -38,10 +38,7 @@ ENCODING = {
 
 
 def pack(what: plan.Plan, kept: Path) -> list[Path]:
-    """Add the traces of ``what`` to the kept ones, with the fingerprint of the code they are of.
-
-    Files are rewritten only if they change. Returns the files of which there are traces.
-    """
+    """Add the traces of ``what`` to the kept ones; returns the files that they are in."""
     files = []
     for experiment, seeds in _seeds(what):
         for seed in seeds:
@@ -49,8 +46,7 @@ def pack(what: plan.Plan, kept: Path) -> list[Path]:
             for cell in what.experiments[experiment].cells:
                 path = Path(what.trace(experiment, *cell, seed))
                 if path.is_file():
-                    rows, metadata = trace.read(path)
-                    cells[cell] = rows, {**metadata, "code": what.code(experiment, *cell)}
+                    cells[cell] = trace.read(path)
             if not cells:
                 continue
             file = kept / experiment / f"{seed}.parquet"
@@ -83,11 +79,10 @@ def restore(
         for seed in seeds:
             file = kept / experiment / f"{seed}.parquet"
             for cell, (rows, metadata) in read(file) if file.is_file() else ():
-                code = metadata.pop("code")
                 path = Path(what.trace(experiment, *cell, seed))
                 if cell not in specs or metadata["spec"] != asdict(specs[cell]):
                     left_out["of other settings"] += 1
-                elif code != what.code(experiment, *cell) and not other_code:
+                elif metadata["code"] != what.code(experiment, *cell) and not other_code:
                     left_out["of other code"] += 1
                 elif path.is_file():
                     left_out["already there"] += 1
@@ -134,14 +129,11 @@ def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str
             raise pa.ArrowInvalid(f"its columns are {table.schema.names}, not {names}")
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"{file} is no whole file of kept traces: {error}") from error
-    # A cell's rows stand together, and its metadata differ from all others'.
-    runs = pa.compute.run_end_encode(table["metadata"].combine_chunks())
-    start = 0
-    for end, text in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
-        rows = table.slice(start, end - start)
-        cell = (rows["problem"][0].as_py(), rows["algorithm"][0].as_py())
-        yield cell, (rows.select(trace.SCHEMA.names), json.loads(text))
-        start = end
+    # A cell's rows stand together.
+    cells = table.select(["problem", "algorithm"]).to_pandas()
+    for cell, rows in cells.groupby(["problem", "algorithm"], sort=False):
+        part = table.slice(rows.index[0], len(rows))
+        yield cell, (part.select(trace.SCHEMA.names), json.loads(part["metadata"][0].as_py()))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -168,8 +168,10 @@ class Plan:
     def code(self, experiment: str, problem: str, algorithm: str) -> str:
         """Fingerprint of the code that the data of a cell depends on."""
         spec = self.experiments[experiment].cells[problem, algorithm]
-        module = f"problems.{self._problem_modules[spec.problem]}"
-        return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", module)
+        # A problem made of another one names it, which no import shows.
+        names = (spec.problem, spec.problem_parameters.get("function"))
+        modules = {f"problems.{self._problem_modules[name]}" for name in names if name}
+        return fingerprint("experiments.single", f"algorithms.{spec.algorithm}", *modules)
 
     def theory_needs(self, table: str) -> list[str]:
         """Paths of the traces that a table of the theory is computed from."""

@@ -42,7 +42,7 @@ def command(spec: Spec) -> str:
     )
     return (
         f"python -m experiments.run --problem {problem} --algorithm {algorithm}"
-        f" --budget {spec.budget} --target {spec.target:g}"
+        f" --budget {spec.budget} --target {spec.target!r}"
         f" --record-every {spec.record_every} --root-seed {spec.root_seed}"
     )
 
@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", type=float, required=True, help="above the problem's minimum")
     made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
+    made.add_argument("--code", default="", help="fingerprint of the code, for the record")
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
     return made
 
@@ -87,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
         for path in args.to:
             label = f"{spec.algorithm} on {spec.problem}, seed {path.stem}"
             rows, metadata = run(spec, int(path.stem), Progress(label, spec.budget))
-            made_by = {"commit": commit(), "versions": trace.versions()}
+            made_by = {"commit": commit(), "code": args.code, "versions": trace.versions()}
             trace.write(path, rows, {**metadata, **made_by})
             print(f"{label}: wrote {path}", file=sys.stderr)
     except (ValueError, OSError) as error:
@@ -125,8 +126,9 @@ class Progress:
 
 
 def commit() -> str:
-    """The commit of the sources, or "unknown" outside a git checkout."""
-    git = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    """The commit of the sources, marked if they differ from it; "unknown" outside a checkout."""
+    describe = ["describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"]
+    git = ["git", "-C", str(Path(__file__).parent), *describe]
     try:
         return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):

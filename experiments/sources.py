@@ -1,7 +1,7 @@
 """A fingerprint of the code that a result depends on, blind to comments, docstrings and layout.
 
 It goes into the ``params`` of a rule, so that an edit of one optimiser reruns that optimiser and a
-better sentence reruns nothing.
+better sentence reruns nothing. The versions of the libraries that compute are part of it.
 """
 
 from __future__ import annotations
@@ -9,18 +9,26 @@ from __future__ import annotations
 import ast
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+LIBRARIES = ("cma", "gymnasium", "mujoco", "numpy", "pymoo", "scipy")  # that numbers hang on
 
 
 def fingerprint(*modules: str) -> str:
-    """Hash of these modules of the project and of all modules of the project that they import."""
+    """Hash of these modules of the project, of all modules of the project that they import, and of
+    the versions of LIBRARIES among their imports.
+    """
     found: dict[str, str] = {}
     todo = list(modules)
     while todo:
         name = todo.pop()
-        if name not in found:
+        if name in found:
+            continue
+        if name in LIBRARIES:
+            found[name] = version(name)
+        else:
             found[name], imported = _read(name)
             todo += imported
     text = "\n".join(f"{name} {found[name]}" for name in sorted(found))
@@ -29,7 +37,7 @@ def fingerprint(*modules: str) -> str:
 
 @cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
-    """The hash of a module's code, and the project's modules that it imports."""
+    """The hash of a module's code, and what it imports of the project and of LIBRARIES."""
     path = _path(module)
     assert path is not None, f"no module {module}"
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -45,7 +53,8 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 body[0] = ast.Pass()
     digest = sha256(ast.dump(tree).encode()).hexdigest()
-    return digest, tuple(name for name in imported if _path(name))
+    libraries = {name.partition(".")[0] for name in imported} & set(LIBRARIES)
+    return digest, (*(name for name in imported if _path(name)), *libraries)
 
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

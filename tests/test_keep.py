@@ -51,7 +51,8 @@ def done(tmp_path_factory):
 
 def do_run(what, problem, algorithm, seed):
     _, _, _, *arguments = shlex.split(what.command("tiny", problem, algorithm))
-    run.main([*arguments, "--to", what.trace("tiny", problem, algorithm, seed)])
+    path = what.trace("tiny", problem, algorithm, seed)
+    run.main([*arguments, "--code", what.code("tiny", problem, algorithm), "--to", path])
 
 
 def traces(folder):
@@ -113,6 +114,29 @@ def test_a_trace_of_other_code_is_left_out_unless_asked_for(done, tmp_path, monk
     assert {p.parent.name for p in written} == {"fast_ingo"}
     assert left_out["of other code"] == 3
     assert len(restored(done, tmp_path, other_code=True)[0]) == 3
+
+
+def test_a_trace_keeps_the_code_that_made_it_whatever_the_code_is_when_it_is_packed(
+    done, tmp_path, monkeypatch
+):
+    fingerprint = plan.Plan.code
+    monkeypatch.setattr(plan.Plan, "code", lambda *where: fingerprint(*where) + "0")
+    kept = tmp_path / "kept"
+    keep.pack(plan.load(done / "config.yaml"), kept)
+    changed = keep.restore(plan.load(write_config(tmp_path)), kept)
+    assert (changed[0], changed[1]["of other code"]) == ([], 7)
+
+
+def test_two_labels_of_one_spec_stay_two(tmp_path):
+    tiny = CONFIG["experiments"]["tiny"]
+    twins = {"tiny": {**tiny, "algorithms": {"es": {}, "es_too": {"algorithm": "es"}}}}
+    what = plan.load(write_config(tmp_path, experiments=twins))
+    for algorithm in ("es", "es_too"):
+        do_run(what, "ellipsoid", algorithm, 0)
+    (file,) = keep.pack(what, tmp_path / "kept")
+    cells = dict(keep.read(file))
+    assert list(cells) == [("ellipsoid", "es"), ("ellipsoid", "es_too")]
+    assert len({len(rows) for rows, _ in cells.values()}) == 1
 
 
 def test_packing_adds_to_what_is_kept_and_drops_nothing(done, tmp_path):

@@ -106,6 +106,7 @@ E = "experiments/tiny"
         (f"{E}/algorithms/ingo/stepsize", 1, "algorithms.ingo: ingo has no hyper-parameter 'step"),
         (f"{E}/algorithms/ingo/step_size", -1, "algorithms.ingo: step_size is -1; allowed: a pos"),
         (f"{E}/common/ddof", 1, "algorithms.es_0.1: es has no hyper-parameter 'ddof'; it has: "),
+        ("results", "my results", "results is 'my results'; allowed: a name of the form"),
         ("runs", 0, "runs is 0; allowed: a number ≥ 1"),
         ("root_seed", -1, "root_seed is -1; allowed: a number ≥ 0"),
         ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
@@ -290,3 +291,20 @@ def test_quick_only_changes_sizes():
     text = json.dumps(quick)
     assert "step_size" not in text
     assert "algorithms" not in text
+
+
+def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(project, monkeypatch):
+    (project / "p" / "a.py").write_text("def f():\n    import cma\n")
+    sources._read.cache_clear()
+    before = sources.fingerprint("p.a")
+    monkeypatch.setattr(sources, "version", lambda name: {"cma": "0.0"}[name])
+    assert sources.fingerprint("p.a") != before
+
+
+def test_the_code_of_a_rotated_function_is_that_of_the_function_too(monkeypatch):
+    """It is named in the config and imported by name, which no import statement shows."""
+    config = changed(f"{E}/problems/rotated", {"function": "ellipsoid"})
+    seen = []
+    monkeypatch.setattr("experiments.plan.fingerprint", lambda *modules: seen.append(modules))
+    Plan.from_config(config).code("tiny", "rotated", "ingo")
+    assert {"problems.rotated", "problems.synthetic", "algorithms.ingo"} <= set(seen[0])
