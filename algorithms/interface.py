@@ -19,12 +19,12 @@ class Stop(StrEnum):
     BUDGET = "budget"  # another batch would exceed the allowed evaluations
     FLAT = "flat"  # all values of a batch are equal: nothing to learn from
     NOT_POSITIVE_DEFINITE = "not_positive_definite"  # the updated covariance is none
-    DIVERGED = "diverged"  # a value or a parameter is not finite
-    STAGNATED = "stagnated"  # a library's own stop; its name is the detail
+    DIVERGED = "diverged"  # a value or a parameter is not finite, or a step left its range
+    STAGNATED = "stagnated"  # no progress for long; the detail says by which rule
 
 
 class Ending(NamedTuple):
-    """A stop reason, with the name that a library gives it if the reason is a library's."""
+    """A stop reason, with what an algorithm adds to it."""
 
     reason: Stop
     detail: str = ""
@@ -67,7 +67,7 @@ class Algorithm(Protocol):
     All randomness is in ``init`` and ``ask``; ``tell`` is algebra. Values are minimised.
     """
 
-    space: ClassVar[str]  # the kind of problem it can search: "real"
+    space: ClassVar[str]  # that it can search: "real", "binary" or "categorical"
 
     def init(self, mean: Array, rng: np.random.Generator) -> Any: ...
 

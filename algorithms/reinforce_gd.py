@@ -55,6 +55,8 @@ class ReinforceGD:
         f = self.step_size / values.size * values
         mean = state.mean - f @ z / state.std  # Eq. (mu)
         variance = variance - f @ (z * z - 1.0) / (2.0 * variance)  # Eq. (gsigma)
-        if not (np.isfinite(mean).all() and variance.min() > 0.0 and variance.max() < np.inf):
-            return replace(state, ended=Ending(Stop.DIVERGED))
+        if not (np.isfinite(mean).all() and np.isfinite(variance).all()):
+            return replace(state, ended=Ending(Stop.DIVERGED, "not finite"))
+        if variance.min() <= 0.0:
+            return replace(state, ended=Ending(Stop.DIVERGED, "a variance is not positive"))
         return DiagonalGaussian(mean, np.sqrt(variance))

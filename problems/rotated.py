@@ -13,8 +13,9 @@ from problems.interface import Array, Problem
 def rotated(instance: np.random.Generator, function: str, dim: int) -> Problem:
     """f(Qᵀ x) with Q drawn uniformly from the orthogonal group, by the run's own stream.
 
-    The minimiser turns along, Q x*. The first mean is drawn as for f itself: the start does not
-    turn, so that starts are paired with those of the plain function.
+    The minimiser turns along, Q x*. The first mean is drawn as for f itself and does not turn, but
+    from another stream: runs are paired over optimisers, not with those on the plain function. A
+    seed has one Q and one start for all functions.
 
     Args:
         instance: stream for Q; the same for all optimisers of a seed.
