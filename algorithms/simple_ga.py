@@ -81,15 +81,19 @@ class SimpleGA:
         total = fitness.sum()
         share = fitness / total if total > 0.0 else np.full(n, 1.0 / n)
         pairs = -(-n // 2)
-        mothers, fathers = state.x[rng.choice(n, size=(2, pairs), p=share)]
-        cut = rng.integers(1, dim, size=(pairs, 1))
-        crossed = rng.random((pairs, 1)) < self.crossover_rate
-        swap = crossed & (np.arange(dim) >= cut)
-        children = np.concatenate(
-            [np.where(swap, fathers, mothers), np.where(swap, mothers, fathers)]
-        )[:n]
-        flips = rng.random((n, dim)) < rate(self.mutation_rate, dim)
-        return Samples(np.where(flips, 1.0 - children, children))
+        parents = rng.choice(n, size=2 * pairs, p=share)
+        children = state.x[parents]  # the mother of pair i is row i, its father row pairs + i
+        cut = rng.integers(1, dim, size=pairs)
+        for i in np.flatnonzero(rng.random(pairs) < self.crossover_rate):
+            pair, tail = [i, pairs + i], slice(cut[i], None)
+            children[pair, tail] = children[pair[::-1], tail]
+        children = children[:n]
+        # Independent flips, drawn as their number and then their places, since few are due.
+        bits = children.reshape(-1)
+        flips = rng.binomial(bits.size, rate(self.mutation_rate, dim))
+        places = rng.choice(bits.size, size=flips, replace=False, shuffle=False)
+        bits[places] = 1.0 - bits[places]
+        return Samples(children)
 
     def tell(self, state: Generation, samples: Samples, values: Array) -> Generation:
         if not np.isfinite(values).all():
