@@ -36,12 +36,8 @@ figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, 
 	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
 
-publish: .venv/ready ## keep what is in results (traces, tables, figures, verdicts) and show it in the README
-	mkdir -p results/published
-	cp -R results/tables results/published/
-	.venv/bin/python -m experiments.keep pack > /dev/null
-	.venv/bin/python -m experiments.redraw results/published
-	.venv/bin/python -m experiments.readme
+publish: .venv/ready ## keep what is in results, and show it in the README
+	.venv/bin/python -m experiments.publish
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest

@@ -80,9 +80,9 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The row of a claim.
 
-    Every part holds: reproduced; some do: partly; every part fails: not reproduced; else, or if a
-    table is missing: not tested. The row's numbers are those of the first part that fails, or that
-    the runs are too few for, or else of the first part.
+    Every part holds: reproduced; some hold and some fail: partly; every part fails: not reproduced;
+    else the runs are too few, or a table is missing: not tested. The row's numbers are those of the
+    first part that fails, or that the runs are too few for, or else of the first part.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
@@ -96,7 +96,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     )
     if len(held) == len(found):
         verdict = "reproduced"
-    elif held:
+    elif failed and held:
         verdict = "partly"
     else:
         verdict = "not tested" if unclear else "not reproduced"

@@ -174,15 +174,15 @@ def final_ratio(
 def linearity(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
     """Median over runs of R² of log10(target) against the evaluations to it, from 1 to 1e-10.
 
-    A run that reached fewer than three of these targets has R² = 0.
+    A run that did not reach the last of them has R² = 0: it may have stalled on a straight way.
     """
     first = TARGETS.index(1.0)
 
     def r2(hits: Any) -> float:
         x = np.asarray(hits[first:], dtype=float)
-        if len(x) < 3:
+        if len(x) < len(TARGETS) - first:
             return 0.0
-        return float(np.corrcoef(x, np.log10(TARGETS[first : first + len(x)]))[0, 1] ** 2)
+        return float(np.corrcoef(x, np.log10(TARGETS[first:]))[0, 1] ** 2)
 
     runs = tables.runs(experiment, problem, algorithm)
     return bootstrap(_median, np.array([r2(h) for h in runs["hits"]]))

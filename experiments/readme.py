@@ -24,7 +24,8 @@ def block(published: Path) -> str:
         name = picture.stem.replace("_", " ").capitalize()
         path = (PUBLISHED / "figures" / picture.name).as_posix()
         if picture.stem.startswith("theory"):
-            linked.append(f"- [{name}]({path}): {caption}")
+            whole = (PUBLISHED / "figures" / f"{picture.stem}.md").as_posix()
+            linked.append(f"- [{name}]({path}). {caption.split('. ')[0]}. [More]({whole})")
         else:
             lines += [f"![{name}]({path})", "", f"**{name}.** {caption}", ""]
     lines += [*linked, ""] if linked else []

@@ -112,15 +112,19 @@ def _positive(values: pd.Series) -> Any:
 
 
 def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -> None:
-    """Say in the panel which lines have points that a log axis cannot show, and how many."""
-    dropped = [
-        f"{look[str(name)].label}: {bad} of {len(cell)} points ≤ 0 or not finite"
-        for name, cell in curves.groupby("algorithm", sort=False)
-        if (bad := int(np.isnan(_positive(cell["mean"])).sum()))
-    ]
-    if dropped:
+    """Say in the panel which lines have points that a log axis cannot show, and which are means
+    over fewer runs than they seem, because some are not finite.
+    """
+    notes = []
+    for name, cell in curves.groupby("algorithm", sort=False):
+        label = look[str(name)].label
+        if bad := int(np.isnan(_positive(cell["mean"])).sum()):
+            notes.append(f"{label}: {bad} of {len(cell)} points ≤ 0 or not finite")
+        if 0 < (least := int(cell["finite"].min())) < (runs := int(cell["runs"].max())):
+            notes.append(f"{label}: mean over the {least} of {runs} runs that are finite")
+    if notes:
         ax.text(
-            0.98, 0.98, "\n".join(dropped), transform=ax.transAxes, fontsize=6, ha="right", va="top"
+            0.98, 0.98, "\n".join(notes), transform=ax.transAxes, fontsize=6, ha="right", va="top"
         )
 
 
@@ -130,8 +134,19 @@ def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
         f"The band goes from {BANDS[band][2]}. Dashed: the target {target:g}. "
         "A run that has ended carries its last value forward. A dot ends a line whose runs have "
         "all reached the target; a cross ends one where a run stopped for another reason than its "
-        "budget, and the dotted line carries its last value on."
+        f"budget, and the dotted line carries its last value on. {_ends(runs)}"
     )
+
+
+def _ends(runs: pd.DataFrame) -> str:
+    """How often runs ended for a reason other than target and budget, by optimiser."""
+    early = runs[~runs["stop"].isin(["target", "budget"])]
+    reasons = early["stop"].where(
+        early["stop_detail"] == "", early["stop"] + " (" + early["stop_detail"] + ")"
+    )
+    counts = reasons.groupby([early["algorithm"], reasons], sort=False).size()
+    ends = [f"{style.label(name)} {count} {reason}" for (name, reason), count in counts.items()]
+    return f"Of the runs ended: {', '.join(ends)}; all others at target or budget." if ends else ""
 
 
 def main(arguments: list[str] | None = None) -> None:

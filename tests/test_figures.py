@@ -16,6 +16,7 @@ def curves(problem, algorithm, mean, runs=3):
         {
             "problem": problem, "algorithm": algorithm, "quantity": "batch_min",
             "evaluations": 100 * np.arange(1, len(mean) + 1), "runs": runs, "mean": mean,
+            "finite": runs,
             "min": mean / 2, "q1": mean, "median": mean, "q3": mean, "max": 2 * mean,
         }
     )  # fmt: skip
@@ -56,6 +57,17 @@ def test_what_a_log_axis_drops_is_written_in_the_panel(drawn):
     levy, discus = drawn[0].axes
     assert [t.get_text() for t in levy.texts] == ["ES, 0.1: 3 of 6 points ≤ 0 or not finite"]
     assert not discus.texts
+
+
+def test_runs_that_are_lost_to_a_mean_and_reasons_to_end_are_said():
+    runs = tables.cell("levy", "es_1", [np.inf] * 3, stop="x")
+    runs = runs.assign(stop=["budget", "diverged", "diverged"], stop_detail=["", "", "not finite"])
+    line = curves("levy", "es_1", [3, 2, 1]).assign(finite=[3, 3, 2])
+    figure, caption = convergence.draw(runs, line, "batch_min", "range")
+    texts = [t.get_text() for t in figure.axes[0].texts]
+    assert texts == ["ES, 1: mean over the 2 of 3 runs that are finite"]
+    assert "Of the runs ended: ES, 1 1 diverged, ES, 1 1 diverged (not finite); all" in caption
+    style.plt.close(figure)
 
 
 def test_the_target_is_marked(drawn):

@@ -95,6 +95,7 @@ def test_the_config_pairs_every_reading_with_the_optimiser_of_the_same_file():
     assert pairs == {
         "active_cma_es": "cma_es",
         "sep_cma_es": "cma_es",
+        "es_std_0.02": "es",
         "es_sgd": "es",
         "fast_ingo_ddof_0": "fast_ingo",
         "ingo_ddof_0": "ingo",

@@ -1,0 +1,58 @@
+"""Keep what is in results: traces, tables, figures and verdicts, and show it in the README.
+
+python -m experiments.publish
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from experiments import keep, plan, readme, redraw
+
+ROOT = Path(__file__).parent.parent
+
+
+def keep_tables(tables: Path, kept: Path) -> list[str]:
+    """Copy the tables of each experiment over the kept ones; the names of what was copied.
+
+    Raises:
+        ValueError: a table is of fewer runs than the kept one; nothing was copied.
+    """
+    names = sorted(folder.name for folder in tables.iterdir() if folder.is_dir())
+    for name in names:
+        new, old = (_runs(folder / name / "runs.parquet") for folder in (tables, kept))
+        if new < old:
+            raise ValueError(
+                f"{tables / name} is of {new} runs, the kept one of {old}. "
+                f"To keep the smaller one, remove {kept / name} first"
+            )
+    for name in names:
+        shutil.copytree(tables / name, kept / name, dirs_exist_ok=True)
+    return names
+
+
+def _runs(table: Path) -> int:
+    """How many runs a table is of; 0 where there is none."""
+    return len(pd.read_parquet(table, columns=["seed"])) if table.is_file() else 0
+
+
+def main() -> None:
+    """Keep everything, or say why not."""
+    what = plan.load(ROOT / "config.yaml")
+    published = ROOT / keep.KEPT.parent
+    try:
+        names = keep_tables(what.results / "tables", published / "tables")
+        keep.pack(what, ROOT / keep.KEPT)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    redraw.redraw(published)
+    readme.main()
+    print(f"Kept in {published.relative_to(ROOT)}: {', '.join(names)}")
+
+
+if __name__ == "__main__":
+    main()
