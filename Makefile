@@ -8,7 +8,7 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 CONFIG := $(if $(RUNS),--config runs=$(RUNS))
 
-.PHONY: help setup quick replicate benchmark figures publish restore test lint lock clean
+.PHONY: help setup quick replicate benchmark throughput figures publish restore test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make f
 benchmark: .venv/ready ## time per iteration against the textbook, pycma and cmaes (minutes)
 	$(SNAKEMAKE) --force results/benchmark.md
 	@cat results/benchmark.md
+
+throughput: .venv/ready ## control steps a second against bare physics and gymnasium (minutes)
+	$(SNAKEMAKE) --force results/throughput.md
+	@cat results/throughput.md
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
 	.venv/bin/python -m experiments.redraw results/published

@@ -239,3 +239,19 @@ rule benchmark:
         code=fingerprint("experiments.benchmark", "algorithms.ingo", "algorithms.cma_es"),
     shell:
         "python -m experiments.benchmark --to {params.stem} 2> {log}"
+
+
+# Ratios of control steps a second; no part of `all` either.
+rule throughput:
+    output:
+        multiext(f"{plan.results}/throughput", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/throughput.log",
+    conda:
+        "environment.yml"
+    threads: workflow.cores  # alone, or the ratios are noise
+    params:
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("experiments.throughput"),
+    shell:
+        "python -m experiments.throughput --to {params.stem} 2> {log}"

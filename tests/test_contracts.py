@@ -1,4 +1,4 @@
-"""What every optimiser keeps to, whichever file it is in; a new one is found and tested here."""
+"""What every optimiser and problem keeps to, whichever file it is in; a new one is found here."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 
 import algorithms
+import problems
 from algorithms.interface import Stop
 from algorithms.loop import iterate, quiet
 
 NAMES = [name for name in algorithms.available() if algorithms.load(name).space == "real"]
 DIM = 7
+PROBLEMS = {name: {"dim": 6} for name in problems.available()} | {
+    "categorical_reconstruction": {"dim": 6, "categories": 3},
+    "control": {"task": "Swimmer", "horizon": 3},
+    "rotated": {"function": "levy", "dim": 6},
+}
 
 
 def sphere(x):
@@ -199,3 +205,42 @@ def test_no_such_optimiser():
         algorithms.build("adam", {})
     with pytest.raises(ValueError, match="no optimiser is called 'gaussian'"):
         algorithms.load("gaussian")  # a file of the folder, but no optimiser
+
+
+def points(problem, n=5):
+    """Points of the problem's space."""
+    x = np.random.default_rng(1).standard_normal((n, problem.dim))
+    return x if problem.space == "real" else (x > 0).astype(float)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_maps_a_batch_to_its_values_and_leaves_it_alone(name):
+    problem = problems.build(name, PROBLEMS[name], np.random.default_rng(0))
+    x = points(problem)
+    copy = x.copy()
+    values = problem.evaluate(x)
+    assert values.shape == (5,)
+    assert values.dtype == np.float64
+    assert (values >= problem.minimum).all()
+    assert np.array_equal(x, copy)
+    assert problem.minimiser.shape == (problem.dim,)
+    assert problem.start(np.random.default_rng(0)).shape[0] == problem.dim
+    assert problem.title
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_is_a_function_of_its_instance(name):
+    a, b = (problems.build(name, PROBLEMS[name], np.random.default_rng(3)) for _ in range(2))
+    x = points(a)
+    for _ in range(2):
+        assert np.array_equal(a.evaluate(x), b.evaluate(x))
+    assert a.start(np.random.default_rng(4)).tolist() == b.start(np.random.default_rng(4)).tolist()
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_value_at_a_mean_is_not_charged_and_changes_nothing(name):
+    a, b = (problems.build(name, PROBLEMS[name], np.random.default_rng(3)) for _ in range(2))
+    x = points(a)
+    assert isinstance(a.f_at(x[0]), float)
+    assert np.array_equal(a.evaluate(x), b.evaluate(x))
+    assert (a.steps() if a.steps else 0) == (b.steps() if b.steps else 0)
