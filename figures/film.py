@@ -1,0 +1,114 @@
+"""A film of one episode of a control problem: a GIF, and a PNG of a few of its frames.
+
+    python -m figures.film --problem control '{"task": "Swimmer"}' --policy x.npy --to film
+
+It needs no screen, but EGL to draw with: on Debian, libegl1 and libegl-mesa0.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is loaded: it looks only once
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+import problems
+from problems.control import TASKS, Bodies
+from problems.interface import Array
+from problems.policy import Policy
+
+Frame = NDArray[np.uint8]  # (height, width, 3)
+SIZE = (240, 320)  # height, width in pixels
+PER_SECOND = 25  # frames, at most; of simulated time
+STILLS = 5  # frames in the PNG
+PACKAGES = "libegl1 libegl-mesa0"
+
+
+def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[Frame], int, float]:
+    """The frames of a roll-out of the policy x (d,), the milliseconds of each, and its return.
+
+    Raises:
+        ValueError: the problem has no such parameters, or x is of another shape.
+        RuntimeError: there is no EGL to draw with.
+    """
+    problem = problems.build("control", parameters)
+    if x.shape != (problem.dim,):
+        raise ValueError(f"the policy has shape {x.shape}; the problem wants ({problem.dim},)")
+    task = TASKS[parameters["task"]](parameters.get("version", "v4"))
+    keys = {key: parameters[key] for key in ("biases", "output") if key in parameters}
+    policy = Policy(task.observation, task.action, task.limit, **keys)
+    bodies, frames = Bodies(task), []
+    renderer = _renderer(bodies)
+    seconds = bodies.model.opt.timestep * task.frame_skip
+    every = max(1, round(1 / (PER_SECOND * seconds)))
+    camera = 0 if bodies.model.ncam else -1  # the model's own, which goes along; else a free one
+    steps = 0
+
+    def observe(states: Array) -> Array:
+        nonlocal steps
+        if steps % every == 0:
+            renderer.update_scene(bodies.pool[0].state, camera)
+            frames.append(renderer.render())
+        steps += 1
+        return task.observe(states)
+
+    bodies.task = replace(task, observe=observe)
+    start = bodies.start(np.random.default_rng(seed))
+    returns, _ = bodies.roll_out(policy, x[None, :], [start], parameters.get("horizon", 1000))
+    renderer.close()
+    return frames, round(1000 * seconds * every), float(returns[0])
+
+
+def _renderer(bodies: Bodies) -> Any:
+    try:
+        return bodies.mujoco.Renderer(bodies.model, *SIZE)
+    except Exception as error:  # the import of MuJoCo itself fails, in several ways
+        raise RuntimeError(
+            f"cannot draw without a screen: {error}\nOn Debian: apt-get install {PACKAGES}"
+        ) from error
+
+
+def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
+    """Write the film as .gif and a row of its frames as .png."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    first, *others = (Image.fromarray(frame).quantize(128) for frame in frames)
+    first.save(
+        to.with_suffix(".gif"), save_all=True, append_images=others, duration=milliseconds, loop=0
+    )
+    chosen = np.linspace(0, len(frames) - 1, STILLS).round().astype(int)
+    Image.fromarray(np.hstack([frames[i] for i in chosen])).save(to.with_suffix(".png"))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Film the policy that the command line names."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.film", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("--problem", nargs=2, required=True, metavar=("control", "JSON"))
+    parser.add_argument("--policy", type=Path, required=True, help="a point (d,), .npy")
+    parser.add_argument("--seed", type=int, default=0, help="of the start")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    try:
+        if args.problem[0] != "control":
+            raise ValueError(f"problem is {args.problem[0]!r}; allowed: control")
+        parameters = json.loads(args.problem[1])
+        frames, milliseconds, total = episode(parameters, np.load(args.policy), args.seed)
+        save(frames, milliseconds, args.to)
+    except (ValueError, OSError, RuntimeError) as error:
+        sys.exit(f"error: {error}")
+    print(f"return {total:.1f}, {len(frames)} frames: {args.to}.gif and .png", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
