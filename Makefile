@@ -4,9 +4,11 @@
 PYTHON ?= python3
 CORES ?= all
 UV := uv==0.13.9
+# several files are laid over one another: CONFIG="config.yaml results/published/config.yaml"
+CONFIG ?= config.yaml
 SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
-CONFIG := $(if $(RUNS),--config runs=$(RUNS))
+SETTINGS = --configfile $(CONFIG) $(if $(RUNS),--config runs=$(RUNS))
 
 .PHONY: help setup quick replicate benchmark throughput figures publish restore test lint lock clean
 
@@ -21,11 +23,11 @@ quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (so
 	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
 
 replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl-C, the same again goes on)
-	$(SNAKEMAKE) $(CONFIG)
+	$(SNAKEMAKE) $(SETTINGS)
 	@echo "Figures: results/figures  Tables: results/tables  Claims: results/claims.md"
 
 figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
-	$(SNAKEMAKE) results/figures/$@.png $(CONFIG)
+	$(SNAKEMAKE) results/figures/$@.png $(SETTINGS)
 	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
 
 benchmark: .venv/ready ## time per iteration against the textbook, pycma and cmaes (minutes)
@@ -45,8 +47,8 @@ publish: .venv/ready ## keep what is in results, and show it in the README
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
-	.venv/bin/python -m experiments.keep restore $(if $(OTHER_CODE),--other-code) \
-		| xargs --no-run-if-empty $(SNAKEMAKE) --quiet all --force --touch
+	.venv/bin/python -m experiments.keep restore --config $(CONFIG) $(if $(OTHER_CODE),--other-code) \
+		| xargs --no-run-if-empty $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest

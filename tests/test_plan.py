@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import shlex
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 import experiments.run
+import problems
 from experiments import seeds, sources
 from experiments.plan import ConfigError, Plan, load
 from experiments.single import Spec
@@ -156,6 +158,8 @@ def test_a_results_folder_that_cannot_be_written(tmp_path):
 def test_the_projects_own_configs_are_valid():
     full = load(ROOT / "config.yaml")
     quick = load(ROOT / "config.yaml", ROOT / "tests" / "quick.yaml")
+    kept = load(ROOT / "config.yaml", ROOT / "results" / "published" / "config.yaml")
+    assert kept.experiments["figure_1"] == full.experiments["figure_1"]
     assert full.experiments["figure_1"].runs == 20
     assert len(full.experiments["figure_1"].cells) == 36
     assert all(s.budget == 1_800_000 for s in full.experiments["figure_1"].cells.values())
@@ -299,6 +303,16 @@ def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(project, m
     before = sources.fingerprint("p.a")
     monkeypatch.setattr(sources, "version", lambda name: {"cma": "0.0"}[name])
     assert sources.fingerprint("p.a") != before
+
+
+def test_the_n_of_control_is_the_papers_for_the_size_of_the_policy():
+    """20 + 4⌊⌊3 ln d⌋/2⌋, and 300 iterations of it."""
+    cells = load(ROOT / "config.yaml").experiments["figure_2"].cells.values()
+    for spec in cells:
+        d = problems.build(spec.problem, spec.problem_parameters).dim
+        n = 20 + 4 * (int(3 * math.log(d)) // 2)
+        assert spec.algorithm_parameters["samples"] == n
+        assert spec.budget == 300 * n
 
 
 def test_the_code_of_a_rotated_function_is_that_of_the_function_too(monkeypatch):
