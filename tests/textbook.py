@@ -48,3 +48,29 @@ def igo(mu, Sigma, z, f, beta):
     mu_new = mu - beta * sum(h[i] / N * y[i] for i in range(N))
     Sigma_new = Sigma - beta * sum(h[i] / N * np.outer(y[i], y[i]) for i in range(N))
     return mu_new, Sigma_new
+
+
+def asebo(mu, m, v, past, alpha, P, z, f, eta, eps, gamma, normalise=False):
+    """ASEBO with all d×d matrices written out; P projects onto the active subspace, or is None.
+
+    ``past`` has every earlier gradient. Returns the first six arguments of the next step.
+    """
+    N, d = z.shape
+    h = standardised(f)
+    g = sum(h[i] * z[i] for i in range(N)) / N
+    if P is not None and np.trace(P) < d - 0.5:
+        alpha = min(1.0, np.linalg.norm(g - P @ g) / np.linalg.norm(P @ g))
+    past = [*past, g]
+    t = len(past)
+    Cov = sum(gamma ** (2 * (t - i)) * np.outer(a, a) for i, a in enumerate(past, start=1))
+    values, vectors = np.linalg.eigh(Cov)
+    n = 1
+    while values[-n:].sum() < eps * values.sum():
+        n += 1
+    P = vectors[:, -n:] @ vectors[:, -n:].T
+    if normalise:
+        g = g / np.linalg.norm(g) * d
+    m = 0.9 * m + 0.1 * g
+    v = 0.999 * v + 0.001 * g**2
+    root = np.sqrt(v / (1 - 0.999**t)) + 1e-8 / np.sqrt(1 - 0.999**t)
+    return mu - eta * m / (1 - 0.9**t) / root, m, v, past, alpha, P
