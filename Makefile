@@ -10,7 +10,7 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 SETTINGS = --configfile $(CONFIG) $(if $(RUNS),--config runs=$(RUNS))
 
-.PHONY: help setup quick replicate benchmark throughput figures publish restore test lint lock clean
+.PHONY: help setup quick replicate benchmark throughput film figures publish restore test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ benchmark: .venv/ready ## time per iteration against the textbook, pycma and cma
 throughput: .venv/ready ## control steps a second against bare physics and gymnasium (minutes)
 	$(SNAKEMAKE) --force results/throughput.md
 	@cat results/throughput.md
+
+film: .venv/ready ## a trained policy at work (half an hour; needs EGL)
+	$(SNAKEMAKE) results/figures/film.gif $(SETTINGS)
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
 	.venv/bin/python -m experiments.redraw results/published

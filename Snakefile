@@ -255,3 +255,21 @@ rule throughput:
         code=fingerprint("experiments.throughput"),
     shell:
         "python -m experiments.throughput --to {params.stem} 2> {log}"
+
+
+# A run once more, to film its last policy; no part of `all`, since it needs EGL.
+if plan.film:
+
+    rule film:
+        output:
+            multiext(f"{plan.results}/figures/film", ".gif", ".png", ".npy", ".md"),
+        log:
+            f"{plan.results}/logs/film.log",
+        conda:
+            "environment.yml"
+        params:
+            command=plan.film_command(),
+            code=plan.film_code(),
+            stem=lambda w, output: splitext(output[0])[0],
+        shell:
+            "{params.command} --to {params.stem} 2> {log}"

@@ -65,6 +65,7 @@ class Plan:
     figures: dict[str, dict[str, str]]
     theory: dict[str, dict[str, Any]]  # tables of experiments/theory.py with their sizes
     readings: dict[str, str]  # the experiment with other readings, and the one it is held against
+    film: dict[str, Any]  # the run whose last policy is filmed
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Plan:
@@ -89,9 +90,11 @@ class Plan:
         theory = config.get("theory", {})
         for name, sizes in theory.items():
             if "experiment" in sizes:
-                _check_experiment(f"theory.{name}.experiment", sizes["experiment"], experiments)
+                _check_known(f"theory.{name}.experiment", sizes["experiment"], experiments)
         readings = config.get("readings", {})
         _check_readings(readings, experiments)
+        film = config.get("film", {})
+        _check_film(film, experiments)
         # A table with sizes of its own draws random numbers; one of an experiment reads traces.
         theory = {
             name: {**sizes, "root_seed": config["root_seed"]}
@@ -107,6 +110,7 @@ class Plan:
             config["figures"],
             theory,
             readings,
+            film,
         )
 
     def trace(self, experiment: str, problem: str, algorithm: str, seed: int | str) -> str:
@@ -214,6 +218,17 @@ class Plan:
             f" --to {self.results / 'readings'}"
         )
 
+    def film_command(self) -> str:
+        """The shell command that films a policy, but for ``--to``."""
+        cells = self.experiments[self.film["experiment"]].cells
+        spec = cells[self.film["problem"], self.film["algorithm"]]
+        return f"{command(spec, 'figures.film')} --seed {self.film['seed']}"
+
+    def film_code(self) -> str:
+        """Fingerprint of the code that a film depends on."""
+        where = (self.film[key] for key in ("experiment", "problem", "algorithm"))
+        return fingerprint("figures.film") + self.code(*where)
+
     @property
     def wildcards(self) -> dict[str, str]:
         """What each wildcard of the Snakefile can be."""
@@ -246,7 +261,7 @@ def _options(figure: dict[str, str]) -> list[str]:
 
 
 def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:
-    _check_experiment(f"{where}.experiment", settings["experiment"], experiments)
+    _check_known(f"{where}.experiment", settings["experiment"], experiments)
     allowed = OPTIONS.get(_kind(settings), ())
     for key in _options(settings):
         if key not in allowed:
@@ -260,14 +275,14 @@ def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[st
         )
 
 
-def _check_experiment(where: str, name: str, experiments: Iterable[str]) -> None:
+def _check_known(where: str, name: str, experiments: Iterable[str]) -> None:
     if name not in experiments:
         raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(experiments)}")
 
 
 def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]) -> None:
     for key, name in readings.items():
-        _check_experiment(f"readings.{key}", name, experiments)
+        _check_known(f"readings.{key}", name, experiments)
     if readings:
         paper = experiments[readings["of"]].optimisers.values()
         for label, name in experiments[readings["experiment"]].optimisers.items():
@@ -276,6 +291,14 @@ def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]
                     f"readings.experiment: {label} is a reading of {name}, which "
                     f"{readings['of']} does not run; it runs: {', '.join(paper)}"
                 )
+
+
+def _check_film(film: dict[str, Any], experiments: dict[str, Experiment]) -> None:
+    if film:
+        _check_known("film.experiment", film["experiment"], experiments)
+        experiment = experiments[film["experiment"]]
+        for key, names in (("problem", experiment.problems), ("algorithm", experiment.algorithms)):
+            _check_known(f"film.{key}", film[key], names)
 
 
 def _one_of(names: Iterable[str]) -> str:

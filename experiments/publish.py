@@ -47,6 +47,8 @@ def main() -> None:
     try:
         names = keep_tables(what.results / "tables", published / "tables")
         keep.pack(what, ROOT / keep.KEPT)
+        for file in (what.results / "figures").glob("film.*"):
+            shutil.copy(file, published / "figures" / file.name)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     redraw.redraw(published)

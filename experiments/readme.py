@@ -22,7 +22,9 @@ def block(published: Path) -> str:
     for picture in sorted(pictures, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
         caption = picture.with_suffix(".md").read_text(encoding="utf-8").strip()
         name = picture.stem.replace("_", " ").capitalize()
-        path = (PUBLISHED / "figures" / picture.name).as_posix()
+        moving = picture.with_suffix(".gif")
+        shown = moving if moving.is_file() else picture
+        path = (PUBLISHED / "figures" / shown.name).as_posix()
         if picture.stem.startswith("theory"):
             whole = (PUBLISHED / "figures" / f"{picture.stem}.md").as_posix()
             linked.append(f"- [{name}]({path}). {caption.split('. ')[0]}. [More]({whole})")

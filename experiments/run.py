@@ -32,8 +32,8 @@ from experiments.single import Spec, run
 SECONDS_BETWEEN_LINES = 5.0
 
 
-def command(spec: Spec) -> str:
-    """The command that runs ``spec``, but for ``--to``."""
+def command(spec: Spec, module: str = "experiments.run") -> str:
+    """The command that runs ``spec``, or has another module do so, but for ``--to``."""
     problem, algorithm = (
         f"{name} '{json.dumps(parameters)}'"
         for name, parameters in (
@@ -42,16 +42,16 @@ def command(spec: Spec) -> str:
         )
     )
     return (
-        f"python -m experiments.run --problem {problem} --algorithm {algorithm}"
+        f"python -m {module} --problem {problem} --algorithm {algorithm}"
         f" --budget {spec.budget} --target {spec.target!r}"
         f" --record-every {spec.record_every} --root-seed {spec.root_seed}"
     )
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line, the inverse of ``command``."""
+def spec_parser(module: str, about: str | None) -> argparse.ArgumentParser:
+    """The command line of a spec, the inverse of ``command``."""
     made = argparse.ArgumentParser(
-        prog="python -m experiments.run", description=(__doc__ or "").splitlines()[0]
+        prog=f"python -m {module}", description=(about or "").splitlines()[0]
     )
     named: dict[str, Any] = {"nargs": 2, "required": True, "metavar": ("NAME", "JSON")}
     made.add_argument("--problem", **named, help="problem and its parameters")
@@ -60,6 +60,30 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", type=float, required=True, help="above the problem's minimum")
     made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
+    return made
+
+
+def spec_of(args: argparse.Namespace) -> Spec:
+    """The spec that a command line of ``spec_parser`` names.
+
+    Raises:
+        ValueError: parameters are no JSON.
+    """
+    return Spec(
+        problem=args.problem[0],
+        problem_parameters=json.loads(args.problem[1]),
+        algorithm=args.algorithm[0],
+        algorithm_parameters=json.loads(args.algorithm[1]),
+        budget=args.budget,
+        target=args.target,
+        record_every=args.record_every,
+        root_seed=args.root_seed,
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of this module."""
+    made = spec_parser("experiments.run", __doc__)
     made.add_argument("--code", default="", help="fingerprint of the code, for the record")
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
     return made
@@ -77,16 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser().parse_args(arguments)
     _keep_memory()
     try:
-        spec = Spec(
-            problem=args.problem[0],
-            problem_parameters=json.loads(args.problem[1]),
-            algorithm=args.algorithm[0],
-            algorithm_parameters=json.loads(args.algorithm[1]),
-            budget=args.budget,
-            target=args.target,
-            record_every=args.record_every,
-            root_seed=args.root_seed,
-        )
+        spec = spec_of(args)
         for path in args.to:
             label = f"{spec.algorithm} on {spec.problem}, seed {path.stem}"
             rows, metadata = run(spec, int(path.stem), Progress(label, spec.budget))

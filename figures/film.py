@@ -1,8 +1,10 @@
-"""A film of one episode of a control problem: a GIF, and a PNG of a few of its frames.
+"""A film of a trained policy: a GIF of one episode, and a PNG of a few of its frames.
 
-    python -m figures.film --problem control '{"task": "Swimmer"}' --policy x.npy --to film
+    python -m figures.film --problem control '{"task": "Swimmer"}' --algorithm fast_ingo '{}' \\
+        --budget 4800 --target -1 --seed 0 --to film
 
-It needs no screen, but EGL to draw with: on Debian, libegl1 and libegl-mesa0.
+does the run of that seed once more, and films the policy at the mean of its last distribution. It
+needs no screen, but EGL to draw with: on Debian, libegl1 and libegl-mesa0.
 """
 
 from __future__ import annotations
@@ -11,8 +13,6 @@ import os
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is loaded: it looks only once
 
-import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import problems
+from algorithms.loop import Batch
+from experiments import single
+from experiments.run import Progress, spec_of, spec_parser
+from experiments.single import Spec
+from figures import style
 from problems.control import TASKS, Bodies
 from problems.interface import Array
 from problems.policy import Policy
@@ -30,12 +35,14 @@ from problems.policy import Policy
 Frame = NDArray[np.uint8]  # (height, width, 3)
 SIZE = (240, 320)  # height, width in pixels
 PER_SECOND = 25  # frames, at most; of simulated time
+LENGTH = 8.0  # seconds of simulated time, of which the film has frames
 STILLS = 5  # frames in the PNG
 PACKAGES = "libegl1 libegl-mesa0"
 
 
 def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[Frame], int, float]:
-    """The frames of a roll-out of the policy x (d,), the milliseconds of each, and its return.
+    """The first frames of a roll-out of the policy x (d,), the milliseconds of each, and the return
+    of the whole roll-out.
 
     Raises:
         ValueError: the problem has no such parameters, or x is of another shape.
@@ -56,7 +63,7 @@ def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[F
 
     def observe(states: Array) -> Array:
         nonlocal steps
-        if steps % every == 0:
+        if steps % every == 0 and steps * seconds < LENGTH:
             renderer.update_scene(bodies.pool[0].state, camera)
             frames.append(renderer.render())
         steps += 1
@@ -89,25 +96,44 @@ def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
     Image.fromarray(np.hstack([frames[i] for i in chosen])).save(to.with_suffix(".png"))
 
 
+def train(spec: Spec, seed: int) -> Array:
+    """The mean (d,) of the distribution that the last batch of a run was drawn from."""
+    progress = Progress(f"{spec.algorithm} on {spec.problem}", spec.budget)
+    means: list[Array] = []
+
+    def report(batch: Batch) -> None:
+        means[:] = [batch.state.mean]
+        progress(batch)
+
+    single.run(spec, seed, report)
+    return np.asarray(means[0])
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Film the policy that the command line names."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.film", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("--problem", nargs=2, required=True, metavar=("control", "JSON"))
-    parser.add_argument("--policy", type=Path, required=True, help="a point (d,), .npy")
-    parser.add_argument("--seed", type=int, default=0, help="of the start")
+    """Train and film the policy that the command line names; it is kept as .npy."""
+    parser = spec_parser("figures.film", __doc__)
+    parser.add_argument("--seed", type=int, default=0, help="of the run, and of the film's start")
+    parser.add_argument("--policy", type=Path, help="a point (d,), .npy, instead of a training")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     try:
-        if args.problem[0] != "control":
-            raise ValueError(f"problem is {args.problem[0]!r}; allowed: control")
-        parameters = json.loads(args.problem[1])
-        frames, milliseconds, total = episode(parameters, np.load(args.policy), args.seed)
+        spec = spec_of(args)
+        if spec.problem != "control":
+            raise ValueError(f"problem is {spec.problem!r}; allowed: control")
+        task = TASKS[spec.problem_parameters["task"]]("v4")
+        _renderer(Bodies(task)).close()  # before a long training: is there anything to draw with?
+        x = np.load(args.policy) if args.policy else train(spec, args.seed)
+        frames, milliseconds, total = episode(spec.problem_parameters, x, args.seed)
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    print(f"return {total:.1f}, {len(frames)} frames: {args.to}.gif and .png", file=sys.stderr)
+    np.save(args.to.with_suffix(".npy"), x)
+    title = problems.build("control", spec.problem_parameters).title
+    args.to.with_suffix(".md").write_text(
+        f"{title}, an episode of the policy that {style.label(spec.algorithm)} came to with a "
+        f"budget of {spec.budget:,} roll-outs, seed {args.seed}: return {total:.1f}.\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

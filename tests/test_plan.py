@@ -121,6 +121,11 @@ E = "experiments/tiny"
         ),
         ("figures/tiny/x", "iterations", "figures.tiny.x is 'iterations'; allowed: linear, log"),
         ("readings", {"of": "tiny", "experiment": "big"}, "readings.experiment is 'big'; allowed"),
+        (
+            "film",
+            {"experiment": "tiny", "problem": "walk", "algorithm": "ingo", "seed": 0},
+            "film.problem is 'walk'; allowed: ellipsoid, turned",
+        ),
         ("readings", {"of": "tiny"}, "readings lacks 'experiment'"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),
     ],
