@@ -49,8 +49,11 @@ class ASEBO:
 
     with h the shaped values of all N points and z_i the signed noise. For a linear f, E g is
     proportional to (αI + (1 − α)(d/n) UUᵀ) ∇f, which is downhill but not along ∇f: as in the source
-    nothing divides by the covariance, so that ES's estimate is stretched along U. O(T(T + N)d) an
-    iteration, T < 500 by default; no d×d matrix where d is larger than T.
+    nothing divides by the covariance, so that g is stretched along U, and α, measured on it, is
+    small once it is. Where d is far above N and n most of g is noise outside of U, and α stays 1:
+    at d = 6321 and N = 72 even on a linear f, where ASEBO is ES therefore.
+
+    O(T(T + N)d) an iteration, T < 500 by default; no d×d matrix where d is larger than T.
 
     Args:
         samples: N, even, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
@@ -66,20 +69,20 @@ class ASEBO:
 
     Source: Choromanski et al. (2019), arXiv:1903.04268, in the version that its authors released
         (github.com/jparkerholder/ASEBO), from which η = 0.05, ε = 0.995, γ = 0.99 and 70 isotropic
-        iterations (their advice: 140 for larger policies). INGO's paper names ASEBO and no setting.
+        iterations (they advise 140 for HalfCheetah and Walker2d). INGO's paper names no setting.
     Differs: from Algorithm 1 of ASEBO's paper, which draws every direction either inside or outside
-        of the subspace, with a probability from a closed form, and has norms of chi(d).
+        of the subspace, with a probability from a closed form, and gives it a chi(d) length.
         From the released code:
         (1) Length. It scales every direction to 1, so that σ moves no point. Here √d gives
         E‖z‖² = d, the same as for ES, and σ means the same; α = 1 is ES, bit for bit.
         (2) Covariance. It multiplies by the wrong triangle of the Cholesky factor, and draws
-        isotropically when α > 1 spoils the factor. Here the mixture is drawn as written.
-        (3) N is fixed, so that iterations and budgets compare. It takes 2 max(n, 10) points (100
-        pairs at first); hence its minimum of 10 for n is not needed.
+        isotropically where α is too far above 1 for a factor. Here the mixture is drawn as written.
+        (3) N is fixed, so that iterations and budgets compare. It takes 2 max(n, 10) points, after
+        200 at first; its minimum of 10 for n goes with that.
         (4) GᵀG is not centred, as in the paper: centring takes out what all gradients share.
-        (5) "Outside" is all that U does not span; it looks at the other axes of G only.
-        (6) ``normalise`` is on there, with the mean of the pairs instead of N (no 1/n), which
-        Adam does not see. σ = 0.1 there; here as for all methods.
+        (5) Outside is all that U does not span; there it is the other axes of G only.
+        (6) ``normalise`` is on there, which hides that g lacks a 1/N. Its σ is 0.1, its count of
+        isotropic iterations one less than it is told.
     """
 
     samples: int | None = None

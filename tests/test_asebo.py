@@ -41,14 +41,14 @@ def steps(optimiser, state, fun, rng, count):
 
 
 @pytest.mark.parametrize("normalise", [False, True])
-@pytest.mark.parametrize(("dim", "eps"), [(6, 0.99), (40, 0.8)])
+@pytest.mark.parametrize(("dim", "eps"), [(6, 0.99), (40, 0.95)])
 def test_thirty_steps_equal_the_textbook(dim, eps, normalise):
     """At d = 6 past gradients are folded into six rows, at d = 40 all thirty stay as they are."""
     rng = np.random.default_rng(dim)
     eta, gamma, first = 0.1, 0.9, 5
     optimiser = algorithms.build(
         "asebo",
-        {"samples": 60, "step_size": eta, "explained_variance": eps, "decay": gamma,
+        {"samples": 200, "step_size": eta, "explained_variance": eps, "decay": gamma,
          "isotropic_iterations": first, "normalise": normalise},
     )  # fmt: skip
     state = optimiser.init(rng.random(dim), rng)
@@ -75,7 +75,7 @@ def test_thirty_steps_equal_the_textbook(dim, eps, normalise):
             assert state.spread().condition == pytest.approx(values[-1] / values[0])
             alphas.append(alpha)
             ranks.append(n)
-    assert min(alphas) < 0.7  # the comparison would be empty if nothing had adapted
+    assert min(alphas) < 0.1  # the comparison would be empty if nothing had adapted
     assert len(set(ranks)) > 1
 
 
@@ -219,7 +219,7 @@ def test_it_descends_faster_than_es_where_three_of_fifty_directions_count(share,
     assert (asebo < ahead * es).all()
 
 
-@pytest.mark.parametrize("dim", [1, 2, 7, 40])
+@pytest.mark.parametrize("dim", [1, 2, 7])
 def test_alpha_stays_a_share_and_the_run_finite(dim):
     """Also in one dimension, and where a batch has two pairs and the memory is short."""
     optimiser = algorithms.build(
