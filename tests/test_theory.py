@@ -19,7 +19,7 @@ from algorithms.framework import ESTIMATORS, Framework
 from algorithms.gaussian import DiagonalGaussian, Gaussian
 from algorithms.interface import Samples, Stop
 from algorithms.loop import iterate
-from experiments import plan, theory, trace
+from experiments import bounds, plan, theory, trace
 from experiments.single import Spec, run
 from figures import style
 from figures import theory as pictures
@@ -282,28 +282,28 @@ def test_theorem_4_as_its_proof_adds_it_up():
     """The last line before the common denominator, Eq. (iMinbound) with its three sums."""
     sums = 0.5 * R + 2 * B1 * (beta * rho + (1 + log(T)) / (2 * b))
     sums += beta**2 * rho * B / 2 + (1 + log(T)) * beta * B / (4 * b)
-    assert theory.theorem_4(T, b, beta, rho, R, B1, B) == pytest.approx(sums / (T * beta))
+    assert bounds.theorem_4(T, b, beta, rho, R, B1, B) == pytest.approx(sums / (T * beta))
 
 
 def test_theorem_5_as_its_proof_adds_it_up():
     sums = 0.5 * R + 2 * B1 * (beta * rho + (1 + log(T)) / (2 * b))
     sums += beta**2 * rho * L**2 * (d + 4) ** 2
     sums += beta * L**2 * (d + 4) ** 2 / (4 * b) * (1 + log(T))
-    assert theory.theorem_5(T, b, beta, rho, R, B1, L, d) == pytest.approx(sums / (T * beta))
+    assert bounds.theorem_5(T, b, beta, rho, R, B1, L, d) == pytest.approx(sums / (T * beta))
 
 
 def test_the_orthogonal_form_as_its_proof_adds_it_up():
     sums = 0.5 * R + 2 * B1 * (beta / d + (1 + log(T)) / (2 * b))
     sums += beta**2 / d * L**2 * (d + 4) ** 2
     sums += beta * L**2 * (d + 4) ** 2 / (4 * b * d) * (1 + log(T))
-    assert theory.orthogonal_bound(T, b, beta, R, B1, L, d) == pytest.approx(sums / (T * beta))
+    assert bounds.orthogonal_bound(T, b, beta, R, B1, L, d) == pytest.approx(sums / (T * beta))
 
 
 def test_theorem_4_is_above_the_sums_it_stands_for():
     """Σ‖Σ_t‖ and Σ‖Σ_{t+1}‖ added up term by term for Ĝ = bI and Σ₁ = ρI."""
     norms = [1 / (1 / rho + 2 * beta * b * t) for t in range(int(T) + 1)]  # ‖Σ_1‖ …
     exact = 0.5 * R + 2 * beta * B1 * sum(norms[:-1]) + beta**2 / 2 * B * sum(norms[1:])
-    ratio = theory.theorem_4(T, b, beta, rho, R, B1, B) / (exact / (T * beta))
+    ratio = bounds.theorem_4(T, b, beta, rho, R, B1, B) / (exact / (T * beta))
     assert 1 < ratio < 4
 
 
@@ -312,7 +312,7 @@ def test_the_smallest_deviation_is_the_one_that_a_run_ends_with():
     problem = problems.build("quadratic", {"dim": 3})
     rng = np.random.default_rng(0)
     *_, last = iterate(method, problem.evaluate, np.zeros(3), rng, 2 * 25)  # 25 iterations
-    assert theory.smallest_std(np.array([25.0]), method, 3)[0] == pytest.approx(last.state.std[0])
+    assert bounds.smallest_std(np.array([25.0]), method, 3)[0] == pytest.approx(last.state.std[0])
 
 
 @pytest.mark.parametrize(("estimator", "n"), [("single", 1), ("batch", 4), ("orthogonal", 4),
@@ -323,7 +323,7 @@ def test_the_second_moment_that_a_lipschitz_constant_allows(estimator, n):
     method = Framework(estimator, samples=n)
     state = DiagonalGaussian.isotropic(np.zeros(d), sigma)
     rng = np.random.default_rng(11)
-    allowed = theory.second_moment(estimator, L, d, n)
+    allowed = bounds.second_moment(estimator, L, d, n)
 
     def squares(f):
         def one():
@@ -353,17 +353,17 @@ def test_bounds_take_the_theorem_that_fits():
         ("batch", "estimated", 0.5, False),
     ):  # fmt: skip
         method = Framework(estimator, curvature, initial_std=std, b=0.1)
-        fourth, fifth = theory.bounds(method, problem, T)
+        fourth, fifth = bounds.bounds(method, problem, T)
         assert np.isfinite(fourth).all()
         assert np.isfinite(fifth).all() == printed
     # by hand: one sample, ρ = ¼, R = 4, B₁ = d/2 + √d/(σ_T √2π), β = 1, b = 0.1, L = 6
     method = Framework("single", initial_std=0.5, b=0.1)
     sigma = (4 + 2 * 0.1 * 99) ** -0.5
     B1 = 2 + 2 / (sigma * sqrt(2 * np.pi))
-    by_hand = theory.theorem_5(100.0, 0.1, 1.0, 0.25, 4.0, B1, 6.0, 4)
-    assert theory.bounds(method, problem, T)[1][1] == pytest.approx(by_hand)
+    by_hand = bounds.theorem_5(100.0, 0.1, 1.0, 0.25, 4.0, B1, 6.0, 4)
+    assert bounds.bounds(method, problem, T)[1][1] == pytest.approx(by_hand)
     # the condition number of an estimated Ĝ is charged: κ = γ/2b = 5
-    B = theory.second_moment("batch", 6.0, 4, 10, 5.0)
+    B = bounds.second_moment("batch", 6.0, 4, 10, 5.0)
     assert pytest.approx(36 * 0.9 + 36 * 5 * 24 / 10) == B
 
 
@@ -438,8 +438,8 @@ def test_theorem_3_is_what_a_solver_finds():
 
 def test_the_old_and_the_new_covariance_solve_different_problems(monkeypatch):
     swapped = {"old": "new", "new": "old"}
-    right = theory.closed_form
-    monkeypatch.setattr(theory, "closed_form", lambda *a: right(*a[:-1], swapped[a[-1]]))
+    right = bounds.closed_form
+    monkeypatch.setattr(bounds, "closed_form", lambda *a: right(*a[:-1], swapped[a[-1]]))
     table = theory.trust_region(6, 13)
     assert table["error"].min() > 1e-3
 
