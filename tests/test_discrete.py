@@ -648,12 +648,20 @@ def test_crossover_swaps_tails_at_one_place_and_keeps_the_pair():
     assert seen == set(range(8))
 
 
-def test_mutation_flips_each_bit_at_its_rate():
-    ga, state = told(np.zeros((200, 50)), np.zeros(200), crossover_rate=0.0, mutation_rate=0.2)
-    share = ga.ask(state, np.random.default_rng(0)).x.mean()
-    assert share == pytest.approx(0.2, abs=6 * np.sqrt(0.16 / 10000))
-    ga, state = told(np.zeros((200, 50)), np.zeros(200), mutation_rate="1/d")
-    assert ga.ask(state, np.random.default_rng(0)).x.mean() == pytest.approx(0.02, abs=0.0084)
+@pytest.mark.parametrize("bit", [0.0, 1.0])
+def test_mutation_flips_each_bit_at_its_rate(bit):
+    """Within six standard errors of 10,000 bits; their number varies as if independent."""
+    x = np.full((200, 50), bit)
+    ga, state = told(x, np.zeros(200), crossover_rate=0.0, mutation_rate=0.2)
+    rng = np.random.default_rng(0)
+    flips = np.array([(ga.ask(state, rng).x != x).sum() for _ in range(300)])
+    assert flips[0] / 10000 == pytest.approx(0.2, abs=6 * np.sqrt(0.16 / 10000))
+    # 300 draws know a standard deviation to 1/√600 of itself
+    assert flips.std() == pytest.approx(np.sqrt(10000 * 0.16), rel=6 / np.sqrt(600))
+    where = np.mean([(ga.ask(state, rng).x != x) for _ in range(300)], axis=0)
+    assert (np.abs(where - 0.2) <= 7 * np.sqrt(0.16 / 300)).all()
+    ga, state = told(x, np.zeros(200), mutation_rate="1/d")
+    assert (ga.ask(state, rng).x != x).mean() == pytest.approx(0.02, abs=0.0084)
 
 
 def test_the_new_generation_replaces_the_old_one_even_if_it_is_worse():
