@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments import plan, trace
+from experiments.readme import PUBLISHED, ROOT
 
-ROOT = Path(__file__).parent.parent
-KEPT = Path("results/published/traces")
+KEPT = ROOT / PUBLISHED / "traces"
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 # Neighbouring rows differ in their low digits only: split by bytes they pack to half the size.
 ENCODING = {

@@ -269,15 +269,13 @@ def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[st
                 f"{where}.{key} does not go with the kind {_kind(settings)}; "
                 f"what does: {', '.join(allowed) or 'nothing'}"
             )
-    if "x" in settings and settings["x"] not in SCALES[_kind(settings)]:
-        raise ConfigError(
-            f"{where}.x is {settings['x']!r}; allowed: {', '.join(SCALES[_kind(settings)])}"
-        )
+    if "x" in settings:
+        _check_known(f"{where}.x", settings["x"], SCALES[_kind(settings)])
 
 
-def _check_known(where: str, name: str, experiments: Iterable[str]) -> None:
-    if name not in experiments:
-        raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(experiments)}")
+def _check_known(where: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(known)}")
 
 
 def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments import keep, plan, readme, redraw
-
-ROOT = Path(__file__).parent.parent
+from experiments.readme import PUBLISHED, ROOT
 
 
 def keep_tables(tables: Path, kept: Path) -> list[str]:
@@ -43,17 +42,17 @@ def _runs(table: Path) -> int:
 def main() -> None:
     """Keep everything, or say why not."""
     what = plan.load(ROOT / "config.yaml")
-    published = ROOT / keep.KEPT.parent
+    published = ROOT / PUBLISHED
     try:
         names = keep_tables(what.results / "tables", published / "tables")
-        keep.pack(what, ROOT / keep.KEPT)
+        keep.pack(what, keep.KEPT)
         for file in (what.results / "figures").glob("film.*"):
             shutil.copy(file, published / "figures" / file.name)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     redraw.redraw(published)
     readme.main()
-    print(f"Kept in {published.relative_to(ROOT)}: {', '.join(names)}")
+    print(f"Kept in {PUBLISHED}: {', '.join(names)}")
 
 
 if __name__ == "__main__":

@@ -24,11 +24,7 @@ def fingerprint(*modules: str) -> str:
     todo = list(modules)
     while todo:
         name = todo.pop()
-        if name in found:
-            continue
-        if name in LIBRARIES:
-            found[name] = version(name)
-        else:
+        if name not in found:
             found[name], imported = _read(name)
             todo += imported
     text = "\n".join(f"{name} {found[name]}" for name in sorted(found))
@@ -37,7 +33,11 @@ def fingerprint(*modules: str) -> str:
 
 @cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
-    """The hash of a module's code, and what it imports of the project and of LIBRARIES."""
+    """The hash of a module's code, and what it imports of the project and of LIBRARIES; the version
+    of one of these, which is followed no further.
+    """
+    if module in LIBRARIES:
+        return version(module), ()
     path = _path(module)
     assert path is not None, f"no module {module}"
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -150,20 +148,17 @@ def _ends(runs: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw from runs.parquet and curves.parquet of a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.convergence", description=(__doc__ or "").splitlines()[0]
+    """Draw from the tables of a folder."""
+    style.command(
+        "convergence",
+        __doc__,
+        draw,
+        ("runs", "curves"),
+        arguments,
+        column=COLUMNS,
+        band=BANDS,
+        x=("linear", "log"),
     )
-    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
-    parser.add_argument("--column", choices=COLUMNS, default="batch_min")
-    parser.add_argument("--band", choices=BANDS, default="range")
-    parser.add_argument("--x", choices=("linear", "log"), default="linear")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    runs = pd.read_parquet(args.tables / "runs.parquet")
-    curves = pd.read_parquet(args.tables / "curves.parquet")
-    figure, caption = draw(runs, curves, args.column, args.band, args.x)
-    style.save(figure, args.to, caption)
 
 
 if __name__ == "__main__":

@@ -120,15 +120,15 @@ def main(arguments: list[str] | None = None) -> None:
         spec = spec_of(args)
         if spec.problem != "control":
             raise ValueError(f"problem is {spec.problem!r}; allowed: control")
-        task = TASKS[spec.problem_parameters["task"]]("v4")
-        _renderer(Bodies(task)).close()  # before a long training: is there anything to draw with?
+        title = problems.build("control", spec.problem_parameters).title
+        bodies = Bodies(TASKS[spec.problem_parameters["task"]]("v4"))
+        _renderer(bodies).close()  # before a long training: is there anything to draw with?
         x = np.load(args.policy) if args.policy else train(spec, args.seed)
         frames, milliseconds, total = episode(spec.problem_parameters, x, args.seed)
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     np.save(args.to.with_suffix(".npy"), x)
-    title = problems.build("control", spec.problem_parameters).title
     args.to.with_suffix(".md").write_text(
         f"{title}, an episode of the policy that {style.label(spec.algorithm)} came to with a "
         f"budget of {spec.budget:,} roll-outs, seed {args.seed}: return {total:.1f}.\n",

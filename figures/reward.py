@@ -5,9 +5,6 @@ python -m figures.reward results/tables/figure_2 --x iterations --to results/fig
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -67,13 +64,14 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
 
 def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.float64]:
     """Where the points of a cell's curves stand on the axis of ``x``."""
-    rows = cell[cell["quantity"] == (x if x == "environment_steps" else "batch_mean")]
-    at: NDArray[np.float64] = rows["mean" if x == "environment_steps" else "evaluations"].to_numpy(
-        dtype=float
-    )
-    return (
-        at * float((runs["iteration"] / runs["evaluations"]).iloc[0]) if x == "iterations" else at
-    )
+    if x == "environment_steps":
+        steps: NDArray[np.float64] = cell.loc[cell["quantity"] == x, "mean"].to_numpy(dtype=float)
+        return steps
+    rows = cell.loc[cell["quantity"] == "batch_mean", "evaluations"]
+    evaluations: NDArray[np.float64] = rows.to_numpy(dtype=float)
+    if x == "iterations":
+        evaluations *= runs["iteration"].iloc[0] / runs["evaluations"].iloc[0]  # 1/N
+    return evaluations
 
 
 def _caption(runs: pd.DataFrame, x: str) -> str:
@@ -98,17 +96,8 @@ def _early(runs: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Draw from runs.parquet and curves.parquet of a folder."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.reward", description=(__doc__ or "").splitlines()[0]
-    )
-    parser.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
-    parser.add_argument("--x", choices=AXES, default="iterations")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    runs, curves = (pd.read_parquet(args.tables / f"{n}.parquet") for n in ("runs", "curves"))
-    figure, caption = draw(runs, curves, args.x)
-    style.save(figure, args.to, caption)
+    """Draw from the tables of a folder."""
+    style.command("reward", __doc__, draw, ("runs", "curves"), arguments, x=AXES)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,7 @@ def command(
     draw: Callable[..., tuple[Figure, str]],
     names: tuple[str, ...],
     arguments: list[str] | None,
+    **options: Iterable[str],
 ) -> None:
     """The command line of a module that draws one picture from the tables of an experiment.
 
@@ -139,13 +140,18 @@ def command(
         draw: from the tables to the picture and its caption.
         names: of the tables that ``draw`` takes, without suffix.
         arguments: of the command line; None takes the process's own.
+        options: further keywords of ``draw``, each with what it may be; the first is the default.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m figures.{module}", description=(about or "").splitlines()[0]
     )
     files = " and ".join(f"{name}.parquet" for name in names)
     parser.add_argument("tables", type=Path, help=f"folder with {files}")
+    for option, choices in options.items():
+        allowed = tuple(choices)
+        parser.add_argument(f"--{option}", choices=allowed, default=allowed[0])
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
-    figure, caption = draw(*(pd.read_parquet(args.tables / f"{name}.parquet") for name in names))
+    tables = (pd.read_parquet(args.tables / f"{name}.parquet") for name in names)
+    figure, caption = draw(*tables, **{option: getattr(args, option) for option in options})
     save(figure, args.to, caption)

@@ -68,3 +68,9 @@ def test_a_policy_of_another_size_is_named(tmp_path):
     if "apt-get" in done.stderr:
         pytest.skip("no EGL here")
     assert done.stderr == "error: the policy has shape (5,); the problem wants (178,)\n"
+
+
+def test_a_task_that_does_not_exist_is_named(tmp_path):
+    done = film(tmp_path, parameters='{"task": "Walker"}')
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: task is 'Walker'; allowed: ")

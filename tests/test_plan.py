@@ -306,6 +306,7 @@ def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(project, m
     (project / "p" / "a.py").write_text("def f():\n    import cma\n")
     sources._read.cache_clear()
     before = sources.fingerprint("p.a")
+    sources._read.cache_clear()
     monkeypatch.setattr(sources, "version", lambda name: {"cma": "0.0"}[name])
     assert sources.fingerprint("p.a") != before
 
