@@ -10,6 +10,7 @@ import numpy as np
 
 from algorithms import settings
 from algorithms.adam import Adam
+from algorithms.antithetic import check_pairs, mirrored
 from algorithms.interface import NONE, Array, Ending, Samples, Spread
 from algorithms.shaping import SHAPINGS
 
@@ -97,9 +98,7 @@ class ASEBO:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples)
-        if self.samples is not None and self.samples % 2:
-            raise ValueError(f"samples is {self.samples}; allowed: an even number (antithetic)")
+        check_pairs(self.samples)
         settings.check_positive("step_size", self.step_size)
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
@@ -120,7 +119,7 @@ class ASEBO:
             n = state.weights.shape[1]
             inside = rng.standard_normal((pairs, n)) @ state.weights.T @ state.gradients
             half = sqrt(state.alpha) * half + sqrt((1 - state.alpha) * d / n) * inside
-        z = np.concatenate([half, -half])
+        z = mirrored(half)
         y = state.std * z
         return Samples(state.mean + y, z, y)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from algorithms import settings
 from algorithms.adam import Adam
+from algorithms.antithetic import check_pairs, mirrored
 from algorithms.interface import Array, Ending, Samples, Spread
 from algorithms.shaping import SHAPINGS
 
@@ -61,9 +62,7 @@ class ES:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples)
-        if self.samples is not None and self.samples % 2:
-            raise ValueError(f"samples is {self.samples}; allowed: an even number (antithetic)")
+        check_pairs(self.samples)
         settings.check_positive("step_size", self.step_size)
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
@@ -76,7 +75,7 @@ class ES:
     def ask(self, state: ESState, rng: np.random.Generator) -> Samples:
         n = self.samples or settings.samples(state.mean.size)
         half = rng.standard_normal((n // 2, state.mean.size))
-        z = np.concatenate([half, -half])
+        z = mirrored(half)
         y = state.std * z
         return Samples(state.mean + y, z, y)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from algorithms import settings
+from algorithms.antithetic import check_pairs, mirrored
 from algorithms.gaussian import DiagonalGaussian, Gaussian
 from algorithms.interface import Array, Ending, Samples, Stop
 
@@ -66,8 +67,8 @@ class Framework:
             raise ValueError(f"b is {self.b}; allowed: at most γ/2 = {self.gamma / 2}")
         if self.estimator == "single" and self.samples not in (None, 1):
             raise ValueError(f"samples is {self.samples}; allowed: 1, or null (single)")
-        if self.estimator == "antithetic" and self.samples is not None and self.samples % 2:
-            raise ValueError(f"samples is {self.samples}; allowed: an even number (antithetic)")
+        if self.estimator == "antithetic":
+            check_pairs(self.samples)
 
     def size(self, dim: int) -> int:
         """N at dimension ``dim``.
@@ -127,7 +128,7 @@ def noise(estimator: str, n: int, dim: int, rng: np.random.Generator) -> Array:
     """
     if estimator == "antithetic":
         half = rng.standard_normal((n // 2, dim))
-        return np.concatenate([half, -half])
+        return mirrored(half)
     z = rng.standard_normal((n, dim))
     if estimator != "orthogonal":
         return z
