@@ -48,10 +48,11 @@ figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, 
 publish: .venv/ready ## keep what is in results, and show it in the README
 	.venv/bin/python -m experiments.publish
 
-# --force --touch has Snakemake note the code and settings they are of, which restore has checked
+# --force --touch has Snakemake note the code and settings they are of, which restore has checked;
+# it pauses a tenth of a second after each trace, hence several at once
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
 	.venv/bin/python -m experiments.keep restore --config $(CONFIG) $(if $(OTHER_CODE),--other-code) \
-		| xargs --no-run-if-empty $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
+		| xargs --no-run-if-empty -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest
