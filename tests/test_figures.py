@@ -104,3 +104,24 @@ def test_files_are_the_same_twice(drawn, tmp_path):
     assert names == ["f.md", "f.pdf", "f.png", "f.svg"]
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [([], {"x": "linear", "band": "range"}), (["--x", "log"], {"x": "log", "band": "range"})],
+)
+def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
+    tables.write(tmp_path, "e", tables.cell("levy", "ingo", [300.0] * 3))
+    seen = {}
+
+    def draw(runs, **options):
+        seen.update(options, runs=len(runs))
+        return style.plt.figure(), "A caption."
+
+    arguments = [str(tmp_path / "e"), *words, "--to", str(tmp_path / "picture")]
+    choices = {"x": ("linear", "log"), "band": {"range": 1, "quartiles": 2}}
+    style.command("m", "Doc.", draw, ("runs",), arguments, **choices)
+    assert seen == {**wanted, "runs": 3}
+    assert (tmp_path / "picture.md").read_text() == "A caption.\n"
+    with pytest.raises(SystemExit):
+        style.command("m", "Doc.", draw, ("runs",), [*arguments, "--x", "cubic"], **choices)
