@@ -128,8 +128,8 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
 
 def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
     return (
-        f"Mean over {style.runs_a_cell(runs)} runs of the {COLUMNS[column]}, against evaluations. "
-        f"The band goes from {BANDS[band][2]}. Dashed: the target {target:g}. "
+        f"Mean over {style.runs_a_cell(runs)} runs of the {COLUMNS[column]}, against evaluations, "
+        f"in a band from {BANDS[band][2]}; dashed the target {target:g}.\n\n"
         "A run that has ended carries its last value forward. A dot ends a line whose runs have "
         "all reached the target; a cross ends one where a run stopped for another reason than its "
         f"budget, and the dotted line carries its last value on. {_ends(runs)}"
@@ -137,14 +137,20 @@ def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
 
 
 def _ends(runs: pd.DataFrame) -> str:
-    """How often runs ended for a reason other than target and budget, by optimiser."""
+    """How often runs ended for a reason other than target and budget; optimisers that ended alike
+    share an entry.
+    """
     early = runs[~runs["stop"].isin(["target", "budget"])]
     reasons = early["stop"].where(
         early["stop_detail"] == "", early["stop"] + " (" + early["stop_detail"] + ")"
     )
-    counts = reasons.groupby([early["algorithm"], reasons], sort=False).size()
-    ends = [f"{style.label(name)} {count} {reason}" for (name, reason), count in counts.items()]
-    return f"Of the runs ended: {', '.join(ends)}; all others at target or budget." if ends else ""
+    alike: dict[str, list[str]] = {}
+    for name, own in reasons.groupby(early["algorithm"], sort=False):
+        counts = own.value_counts(sort=False).items()
+        words = ", ".join(f"{count} {reason}" for reason, count in counts)
+        alike.setdefault(words, []).append(style.label(str(name)))
+    ends = [f"{words}: {'; '.join(names)}" for words, names in alike.items()]
+    return f"Runs that ended before target and budget. {'. '.join(ends)}." if ends else ""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -77,10 +77,9 @@ def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
     return (
         f"Mean over {style.runs_a_cell(runs)} runs of the regret, against evaluations, in a band "
         "from the smallest to the largest run. Upper row: mean of the current batch. Middle row: "
-        "best point so far. "
-        "Lower row: the point that the method would bet on, which is the mode of its distribution "
-        f"or the best member of its population. The axis is linear below {LINEAR:g}, so that 0 is "
-        "on it. "
+        "best point so far. Lower row: the point that the method would bet on.\n\n"
+        "That point is the mode of a distribution or the best member of a population. The axis is "
+        f"linear below {LINEAR:g}, so that 0 is on it. "
         "A run that has ended carries its last value forward, and the dotted line carries on the "
         f"mean. How the runs ended, from left to right: {ends}. A run ends as flat where all "
         "values of a batch are equal, so that its curve has come to rest, as stagnated where it "

@@ -82,9 +82,9 @@ def _caption(runs: pd.DataFrame, x: str) -> str:
     ]
     return (
         f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
-        "largest run. Upper row: mean over the roll-outs of the current batch. Lower row: one "
-        "roll-out of the policy at the distribution's mean, not charged, from start states that "
-        f"all methods share. {'; '.join(sizes)}."
+        f"largest run. {'; '.join(sizes)}.\n\n"
+        "Upper row: mean over the roll-outs of the current batch. Lower row: one roll-out of the "
+        "policy at the distribution's mean, not charged, from start states that all methods share."
     )
 
 

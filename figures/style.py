@@ -116,7 +116,9 @@ def runs_a_cell(runs: pd.DataFrame) -> str:
 
 
 def save(figure: Figure, stem: Path, caption: str) -> None:
-    """Write the picture as PDF, SVG and PNG, and its caption beside it."""
+    """Write the picture as PDF, SVG and PNG, and its caption beside it: first a paragraph that
+    says what is drawn, which is all that the README shows, then how to read it.
+    """
     stem.parent.mkdir(parents=True, exist_ok=True)
     for suffix, date in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
         figure.savefig(stem.with_suffix(suffix), metadata=date, bbox_inches="tight")

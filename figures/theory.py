@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from scipy import stats
 
 from figures import style
@@ -75,9 +74,9 @@ def regret(table: pd.DataFrame) -> tuple[Figure, str]:
     return figure, (
         f"Average regret (1/T) Σ f(μ_t) − f(μ*) in d = {table['dim'].iloc[0]}, mean over runs with "
         f"its 95 % interval, and dotted in the same colour the bound: Theorem 5 for one sample, "
-        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the rest. Every "
-        f"regret {'lies' if held else 'does NOT lie'} below its bound, but the bounds are vacuous: "
-        f"at the last T they are {factor.min():.0f} to {factor.max():.0f} times too large. "
+        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the rest.\n\n"
+        f"Every regret {'lies' if held else 'does NOT lie'} below its bound, but the bounds are "
+        f"vacuous: at the last T they are {factor.min():.0f} to {factor.max():.0f} times too large. "
         f"Slope of log regret against log T over the last decade, 95 % intervals (T⁻¹ log T would "
         f"be a little above −1): {slopes}. Where f is not smooth, B₁ grows with √T, so that the "
         f"bound falls like T^-½ log T and not like T⁻¹ log T; antithetic pairs do not feel the "
@@ -117,7 +116,7 @@ def growth(table: pd.DataFrame) -> tuple[Figure, str]:
     gain = both["batch"] / both["orthogonal"]
     return figure, (
         f"Average regret after {table['iterations'].iloc[0]} iterations against d, mean over runs "
-        f"with its 95 % interval; independent and orthogonal with N = d. Dotted: the bounds. "
+        f"with its 95 % interval; independent and orthogonal with N = d; dotted the bounds.\n\n"
         f"Fitted powers of d with 95 % intervals: {'; '.join(said)}. The d² (one sample) and "
         f"d (orthogonal) take R and B₁ for constants, which at least grow like d. Independent "
         f"samples have {gain.min():.2f} to {gain.max():.2f} times the regret of as many orthogonal "
@@ -152,7 +151,7 @@ def variance(table: pd.DataFrame) -> tuple[Figure, str]:
     factor = table["bound"] / table["second_moment"]
     return figure, (
         f"Second moment of the gradient's estimate against the number of samples, d = "
-        f"{table['dim'].iloc[0]}, with 95 % intervals. The lemma's bound "
+        f"{table['dim'].iloc[0]}, with 95 % intervals.\n\nThe lemma's bound "
         f"{'holds' if factor.min() >= 1.0 else 'FAILS'}: it is {factor.min():.3g} to "
         f"{factor.max():.3g} times as large. The division by N is that of "
         f"independent samples too: at N = {wide['samples'].iloc[0]} they have {gain.min():.2f} to "
@@ -186,8 +185,8 @@ def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
     return figure, (
         f"Estimates of ∇_μ J̄ and ∇_Σ J̄ less their exact values, in standard errors, for "
         f"{table['function'].nunique()} functions with a closed-form Gaussian mean, "
-        f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator gives. Worst "
-        f"of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance with "
+        f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator gives.\n\n"
+        f"Worst of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance with "
         f"probability {chance:.2f} if independent. The estimate centred by the batch's mean, "
         f"which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} times "
         f"the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
@@ -213,7 +212,7 @@ def trust_region(table: pd.DataFrame) -> tuple[Figure, str]:
         f"closed form and scipy's numerical solution of the trust-region problem, for "
         f"{table['instance'].nunique()} random problems in 2-D: at most "
         f"{table['error'].max():.1e}; the closed form's objective is at most "
-        f"{table['gap'].max():.1e} above the solver's. Both forms need Σ⁻¹ + 2βG to be positive "
+        f"{table['gap'].max():.1e} above the solver's.\n\nBoth forms need Σ⁻¹ + 2βG to be positive "
         f"definite, which the theorem does not say: without it the problem has no minimum."
     )
 
@@ -247,7 +246,7 @@ def gap(table: pd.DataFrame) -> tuple[Figure, str]:
         )
     return figure, (
         f"The inequality behind Theorem 5 on a linear function, d = {table['dim'].iloc[0]}, with "
-        f"95 % intervals. For an isotropic Σ the bound is {slack.iloc[0]:.1f} times as large as "
+        f"95 % intervals.\n\nFor an isotropic Σ the bound is {slack.iloc[0]:.1f} times as large as "
         f"what it bounds; it {fails}. With κ(Σ) as a factor it is {slack.min():.1f} to "
         f"{slack.max():.1f} times as large. The solid line without marks is the closed form."
     )
@@ -283,8 +282,8 @@ def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
     names = {name: _list(own["parameter"]) for name, own in table.groupby("method")}
     total = counts.sum(axis=1)
     return figure, (
-        f"Hyper-parameters, read from the code. INGO: {names['ingo']}. CMA-ES in its textbook form "
-        f"(purecma): {names['cma_es']}. The update of INGO has {total['ingo']}, that of CMA-ES "
+        f"Hyper-parameters, read from the code.\n\n"
+        f"INGO: {names['ingo']}. CMA-ES in its textbook form (purecma): {names['cma_es']}. The update of INGO has {total['ingo']}, that of CMA-ES "
         f"{total['cma_es']}; but all of CMA-ES's constants have a formula, and of what its user "
         f"does set there are {counts.loc['cma_es', 'set']}. pycma lets its user change "
         f"{total['pycma']}, {counts.loc['pycma', 'strategy']} of them of the update."
@@ -311,16 +310,6 @@ def _log_log(ax: Axes) -> None:
     drawn = [line for a in ax.get_shared_y_axes().get_siblings(ax) for line in a.lines]
     y = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
     ax.set_ylim(y[y > 0].min() / 3, y.max() * 3)
-
-
-def _legend(figure: Figure, lines: list[Line]) -> None:
-    """One legend above all panels."""
-    handles = [
-        Line2D([], [], color=i.color, linestyle=i.dash, marker=i.marker, label=i.label)
-        for i in lines
-    ]
-    figure.legend(handles=handles, loc="upper center", ncols=min(5, len(handles)), handlelength=3)
-    figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
 
 
 def _list(items: Iterable[str], between: str = ", ") -> str:
