@@ -159,6 +159,10 @@ class Plan:
             f"{''.join(options)} --to {self.results / 'figures' / figure}"
         )
 
+    def title(self, figure: str) -> str:
+        """What the README calls a figure: "Figure 1", or what the config says."""
+        return self.figures[figure].get("title", figure.replace("_", " ").capitalize())
+
     @property
     def rewarded(self) -> list[str]:
         """The experiments whose rewards are drawn, of which there is a table of rewards too."""
@@ -256,8 +260,8 @@ def _kind(figure: dict[str, str]) -> str:
 
 
 def _options(figure: dict[str, str]) -> list[str]:
-    """What a figure sets beside its experiment and its kind."""
-    return [key for key in figure if key not in ("experiment", "kind")]
+    """What a figure sets for its drawing."""
+    return [key for key in figure if key not in ("experiment", "kind", "title")]
 
 
 def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:

@@ -8,36 +8,130 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+
+from experiments import plan
+from experiments.statistics import DECADES
+from figures.style import label
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = Path("results/published")
 BLOCK = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- end of results -->)", re.DOTALL)
+FIRST = "figure_1"  # its picture and its numbers come before all others
 
 
 def block(published: Path) -> str:
-    """The pictures with their captions, and the verdicts, as Markdown."""
-    lines, linked = [], []
-    pictures = (published / "figures").glob("*.png")
-    for picture in sorted(pictures, key=lambda p: (not p.stem.startswith("figure"), p.stem)):
-        caption = picture.with_suffix(".md").read_text(encoding="utf-8").strip()
-        name = picture.stem.replace("_", " ").capitalize()
-        moving = picture.with_suffix(".gif")
-        shown = moving if moving.is_file() else picture
-        path = (PUBLISHED / "figures" / shown.name).as_posix()
-        if picture.stem.startswith("theory"):
-            whole = (PUBLISHED / "figures" / f"{picture.stem}.md").as_posix()
-            linked.append(f"- [{name}]({path}). {caption.split('. ')[0]}. [More]({whole})")
-        else:
-            lines += [f"![{name}]({path})", "", f"**{name}.** {caption}", ""]
-    lines += [*linked, ""] if linked else []
+    """The results as Markdown: how many claims hold, Figure 1 with its numbers, the verdicts, and
+    the other pictures in the order of config.yaml.
+    """
+    what = plan.load(ROOT / "config.yaml")
     claims = pd.read_csv(published / "claims.csv")
-    lines += ["| | the paper says | verdict |", "|---|---|---|"]
-    lines += [f"| {c.id} | {c.claim} | **{c.verdict}** |" for c in claims.itertuples()]
+    text = [counted(claims)]
+    if (published / "tables" / FIRST).is_dir():
+        text += [*picture(published, FIRST, what.title(FIRST)), targets(published, FIRST)]
+    text.append(verdicts(claims))
     if (published / "readings.md").is_file():
         path = (PUBLISHED / "readings.md").as_posix()
-        lines += ["", f"What other readings of the text would change: [readings.md]({path})."]
-    return "\n".join([*lines, ""])
+        text.append(f"What other readings of the text would change: [readings.md]({path}).")
+    for figure in what.figures:
+        if figure != FIRST:
+            text += picture(published, figure, what.title(figure))
+    text += picture(published, "film", "A trained policy")
+    theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
+    text += ["\n".join(["The theory:", "", *theory])] if theory else []
+    return "\n\n".join(text) + "\n"
+
+
+def counted(claims: pd.DataFrame) -> str:
+    """How often each verdict was reached."""
+    counts = claims["verdict"].value_counts()
+    order = ("reproduced", "partly", "not reproduced", "not tested")
+    said = ", ".join(f"{counts[v]} **{v}**" for v in order if v in counts)
+    return f"Of {len(claims)} sentences of the paper: {said}."
+
+
+def verdicts(claims: pd.DataFrame) -> str:
+    """A row a claim, with the part that its verdict hangs on."""
+    lines = [
+        "| | the paper says | verdict | parts that hold | it hangs on | wanted |",
+        "|---|---|---|---|---|---|",
+    ]
+    for c in claims.itertuples():
+        row = [str(c.id), c.claim, f"**{c.verdict}**"]
+        if isinstance(c.measure, str):
+            hold = re.search(r"(\d+ of \d+) parts hold", c.why)
+            interval = f" ({c.low:.3g} to {c.high:.3g})" if c.low < c.high else ""
+            value = f"`{c.measure}` = {c.value:.3g}{interval}"
+            row += [hold[1] if hold else "", value, c.threshold]
+        else:
+            row += [""] * 3
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines)
+
+
+def picture(published: Path, name: str, title: str) -> list[str]:
+    """A picture and the first paragraph of its caption; nothing where it is not kept."""
+    if not (caption := paragraphs(published, name)):
+        return []
+    path = (PUBLISHED / "figures" / name).as_posix()
+    suffix = ".gif" if (published / "figures" / f"{name}.gif").is_file() else ".png"
+    more = f" [How to read it]({path}.md)." if len(caption) > 1 else ""
+    return [f"![{title}]({path}{suffix})", f"**{title}.** {caption[0]}{more}"]
+
+
+def linked(published: Path, name: str) -> list[str]:
+    """A picture as an entry of a list, without showing it; nothing where it is not kept."""
+    if not (caption := paragraphs(published, name)):
+        return []
+    path = (PUBLISHED / "figures" / name).as_posix()
+    return [f"- {caption[0]} [Picture]({path}.png), [what it shows]({path}.md)."]
+
+
+def paragraphs(published: Path, name: str) -> list[str]:
+    """The caption of a picture; empty where it is not kept."""
+    caption = published / "figures" / f"{name}.md"
+    return caption.read_text(encoding="utf-8").strip().split("\n\n") if caption.exists() else []
+
+
+def targets(published: Path, experiment: str, target: float = DECADES[-1]) -> str:
+    """A row a problem, a column an optimiser: aRT to the target, with the successes where some runs
+    did not get there; where none did, the median of the best values in italics.
+    """
+    folder = published / "tables" / experiment
+    key = ["problem", "algorithm"]
+    fixed, final = (pd.read_csv(folder / f"{n}.csv") for n in ("fixed_targets", "final_values"))
+    cells = fixed[fixed["target"] == target].merge(final[[*key, "median"]], on=key)
+    cells = cells.rename(columns={"median_y": "best"}).set_index(key)
+    names = list(dict.fromkeys(final["algorithm"]))
+    titles = pd.read_parquet(folder / "runs.parquet", columns=["problem", "title"])
+    lines = [f"| | {' | '.join(map(label, names))} |", "|---|" + "---:|" * len(names)]
+    for problem, title in titles.drop_duplicates().itertuples(index=False):
+        row = (_cell(cells, problem, name) for name in names)
+        lines.append(f"| {title} | {' | '.join(row)} |")
+    about = (
+        f"Evaluations to {target:g} (aRT), in brackets the runs that got there where not all did; "
+        "in italics the median of the best values where none did. "
+        f"[All targets]({(PUBLISHED / 'tables' / experiment).as_posix()}/statistics.md)."
+    )
+    return "\n".join([about, "", *lines])
+
+
+def _cell(cells: pd.DataFrame, problem: str, algorithm: str) -> str:
+    if (problem, algorithm) not in cells.index:
+        return ""
+    c = cells.loc[problem, algorithm]
+    if not c["successes"]:
+        return f"*{c['best']:.2g}*"
+    share = "" if c["successes"] == c["runs"] else f" ({c['successes']:g}/{c['runs']:g})"
+    return _short(c["aRT"]) + share
+
+
+def _short(count: float) -> str:
+    """Three digits: 54.3k, 1.50M."""
+    unit, sign = (1e6, "M") if count >= 999_500 else (1e3, "k")
+    digits = max(0, 2 - int(np.log10(count / unit)))
+    return f"{count / unit:.{digits}f}{sign}"
 
 
 def filled(readme: str, published: Path) -> str:

@@ -74,12 +74,13 @@ def regret(table: pd.DataFrame) -> tuple[Figure, str]:
     return figure, (
         f"Average regret (1/T) Σ f(μ_t) − f(μ*) in d = {table['dim'].iloc[0]}, mean over runs with "
         f"its 95 % interval, and dotted in the same colour the bound: Theorem 5 for one sample, "
-        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the rest.\n\n"
+        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the "
+        f"rest.\n\n"
         f"Every regret {'lies' if held else 'does NOT lie'} below its bound, but the bounds are "
-        f"vacuous: at the last T they are {factor.min():.0f} to {factor.max():.0f} times too large. "
-        f"Slope of log regret against log T over the last decade, 95 % intervals (T⁻¹ log T would "
-        f"be a little above −1): {slopes}. Where f is not smooth, B₁ grows with √T, so that the "
-        f"bound falls like T^-½ log T and not like T⁻¹ log T; antithetic pairs do not feel the "
+        f"vacuous: at the last T they are {factor.min():.0f} to {factor.max():.0f} times too "
+        f"large. Slope of log regret against log T over the last decade, 95 % intervals (T⁻¹ log T "
+        f"would be a little above −1): {slopes}. Where f is not smooth, B₁ grows with √T, so that "
+        f"the bound falls like T^-½ log T and not like T⁻¹ log T; antithetic pairs do not feel the "
         f"kinks, because these functions are symmetric about the minimiser. The means stayed "
         f"within {far:.2f} of the radius in which the constants hold."
     )
@@ -185,11 +186,12 @@ def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
     return figure, (
         f"Estimates of ∇_μ J̄ and ∇_Σ J̄ less their exact values, in standard errors, for "
         f"{table['function'].nunique()} functions with a closed-form Gaussian mean, "
-        f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator gives.\n\n"
-        f"Worst of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance with "
-        f"probability {chance:.2f} if independent. The estimate centred by the batch's mean, "
-        f"which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} times "
-        f"the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
+        f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator "
+        f"gives.\n\n"
+        f"Worst of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance "
+        f"with probability {chance:.2f} if independent. The estimate centred by the batch's mean, "
+        f"which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} "
+        f"times the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
         f"{centred['z'].abs().max():.0f} standard errors away."
     )
 
@@ -283,10 +285,11 @@ def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
     total = counts.sum(axis=1)
     return figure, (
         f"Hyper-parameters, read from the code.\n\n"
-        f"INGO: {names['ingo']}. CMA-ES in its textbook form (purecma): {names['cma_es']}. The update of INGO has {total['ingo']}, that of CMA-ES "
-        f"{total['cma_es']}; but all of CMA-ES's constants have a formula, and of what its user "
-        f"does set there are {counts.loc['cma_es', 'set']}. pycma lets its user change "
-        f"{total['pycma']}, {counts.loc['pycma', 'strategy']} of them of the update."
+        f"INGO: {names['ingo']}. CMA-ES in its textbook form (purecma): {names['cma_es']}. The "
+        f"update of INGO has {total['ingo']}, that of CMA-ES {total['cma_es']}; but all of "
+        f"CMA-ES's constants have a formula, and of what its user does set there are "
+        f"{counts.loc['cma_es', 'set']}. pycma lets its user change {total['pycma']}, "
+        f"{counts.loc['pycma', 'strategy']} of them of the update."
     )
 
 

@@ -88,6 +88,13 @@ def test_null_takes_an_entry_away():
     assert Plan.from_config(config).experiments["tiny"].problems == ["turned"]
 
 
+def test_a_title_is_for_the_readme_and_no_option_of_the_drawing():
+    plan = Plan.from_config(changed("figures/tiny/title", "A Name"))
+    assert plan.title("tiny") == "A Name"
+    assert "Name" not in plan.figure_command("tiny")
+    assert Plan.from_config(changed("figures/tiny/band", "range")).title("tiny") == "Tiny"
+
+
 E = "experiments/tiny"
 
 

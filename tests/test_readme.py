@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+import tables
 
-from experiments import readme
+from experiments import readme, statistics
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -27,6 +30,60 @@ def test_a_number_changed_by_hand_is_noticed():
 def test_a_readme_without_the_block_is_refused():
     with pytest.raises(ValueError, match="has no block"):
         readme.filled("nothing", ROOT / readme.PUBLISHED)
+
+
+def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(tmp_path):
+    tables.write(
+        tmp_path / "tables",
+        "first",
+        tables.cell("levy", "ingo", [54_000.0, 54_600.0]),
+        tables.cell("levy", "es_0.1", [np.inf, 500_000.0]),
+        tables.cell("levy", "igo", [np.inf, np.inf], best=[0.5, 0.3]),
+        tables.cell("discus", "ingo", [999_600.0]),
+    )
+    folder = tmp_path / "tables" / "first"
+    statistics.main([str(folder), "--to", str(folder)])
+    assert readme.targets(tmp_path, "first").splitlines()[2:] == [
+        "| | INGO | ES, 0.1 | IGO |",
+        "|---|---:|---:|---:|",
+        "| Levy | 54.3k | 1.50M (1/2) | *0.4* |",
+        "| Discus | 1.00M |  |  |",
+    ]
+
+
+def test_its_verdicts_show_the_deciding_part():
+    columns = ["id", "claim", "verdict", "measure", "value", "low", "high", "threshold", "why"]
+    claims = pd.DataFrame(
+        [
+            (1, "A.", "partly", "wins(a, b)", 0.2, 0.1, 0.4, "≥ 0.8", "Why. 3 of 4 parts hold. X."),
+            (2, "B.", "reproduced", "largest(t)", 2.5, 2.5, 2.5, "≤ 4", "1 of 1 parts hold."),
+            (3, "C.", "not tested", np.nan, np.nan, np.nan, np.nan, np.nan, "no table"),
+        ],
+        columns=columns,
+    )
+    assert readme.verdicts(claims).splitlines()[2:] == [
+        "| 1 | A. | **partly** | 3 of 4 | `wins(a, b)` = 0.2 (0.1 to 0.4) | ≥ 0.8 |",
+        "| 2 | B. | **reproduced** | 1 of 1 | `largest(t)` = 2.5 | ≤ 4 |",
+        "| 3 | C. | **not tested** |  |  |  |",
+    ]
+    assert readme.counted(claims) == (
+        "Of 3 sentences of the paper: 1 **reproduced**, 1 **partly**, 1 **not tested**."
+    )
+
+
+def test_it_shows_the_first_paragraph_of_a_caption_and_a_film_that_moves(tmp_path):
+    assert readme.picture(tmp_path, "film", "A film") == []
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "film.md").write_text("What it is.\n\nHow to read it.\n")
+    shown, words = readme.picture(tmp_path, "film", "A film")
+    assert shown == "![A film](results/published/figures/film.png)"
+    more = "[How to read it](results/published/figures/film.md)."
+    assert words == f"**A film.** What it is. {more}"
+    (tmp_path / "figures" / "film.gif").touch()
+    (tmp_path / "figures" / "film.md").write_text("What it is.\n")
+    shown, words = readme.picture(tmp_path, "film", "A film")
+    assert shown.endswith("film.gif)")
+    assert words == "**A film.** What it is."
 
 
 def test_every_file_it_links_to_is_there():
