@@ -241,6 +241,23 @@ rule benchmark:
         "python -m experiments.benchmark --to {params.stem} 2> {log}"
 
 
+# What the workflow itself costs, as a share of the runs that were timed so far.
+rule overhead:
+    output:
+        multiext(f"{plan.results}/overhead", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/overhead.log",
+    conda:
+        "environment.yml"
+    threads: workflow.cores
+    params:
+        times=plan.results / "times",
+        stem=lambda w, output: splitext(output[0])[0],
+        code=fingerprint("experiments.overhead"),
+    shell:
+        "python -m experiments.overhead --times {params.times} --to {params.stem} 2> {log}"
+
+
 # Ratios of control steps a second; no part of `all` either.
 rule throughput:
     output:

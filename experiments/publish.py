@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments import keep, plan, readme, redraw
-from experiments.readme import PUBLISHED, ROOT
+from experiments.readme import PUBLISHED, ROOT, SPEED
 
 
 def keep_tables(tables: Path, kept: Path) -> list[str]:
@@ -48,6 +48,9 @@ def main() -> None:
         keep.pack(what, keep.KEPT)
         for file in (what.results / "figures").glob("film.*"):
             shutil.copy(file, published / "figures" / file.name)
+        for name in SPEED:
+            for file in what.results.glob(f"{name}.*"):
+                shutil.copy(file, published / file.name)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     redraw.redraw(published)

@@ -18,6 +18,11 @@ from figures.style import label
 ROOT = Path(__file__).parent.parent
 PUBLISHED = Path("results/published")
 BLOCK = re.compile(r"(<!-- results: .*? -->\n).*?(<!-- end of results -->)", re.DOTALL)
+SPEED = {  # measurements of time, and what they are of
+    "benchmark": "an iteration of INGO",
+    "throughput": "a step of control",
+    "overhead": "the workflow itself",
+}
 FIRST = "figure_1"  # its picture and its numbers come before all others
 
 
@@ -40,6 +45,14 @@ def block(published: Path) -> str:
     text += picture(published, "film", "A trained policy")
     theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
     text += ["\n".join(["The theory:", "", *theory])] if theory else []
+    timed = [
+        f"[{words}]({(PUBLISHED / name).as_posix()}.md)"
+        for name, words in SPEED.items()
+        if (published / f"{name}.md").exists()
+    ]
+    text += (
+        [f"What it costs, as ratios on the machine we used: {', '.join(timed)}."] if timed else []
+    )
     return "\n\n".join(text) + "\n"
 
 
