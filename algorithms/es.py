@@ -47,9 +47,10 @@ class ES:
 
     Source: Salimans et al. (2017), Algorithm 2 and their released code; the paper, Section 6: "For
         ES, we use the default step-size hyper-parameters", and the same initial σ for all.
-    Differs: no weight decay (their code shrinks a policy network's weights by it; a test function
-        has no such prior). As in their code g is not divided by σ, which Algorithm 2 does; Adam is
-        blind to it but for its ε, plain descent is not.
+    Differs: no weight decay (their code shrinks a policy network's weights by it; the paper names
+        none, a test function has no such prior, and no other method here has one). As in their
+        code g is not divided by σ, which Algorithm 2 does; Adam is blind to it but for its ε, plain
+        descent is not.
     """
 
     samples: int | None = None
