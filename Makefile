@@ -38,7 +38,7 @@ throughput: .venv/ready ## control steps a second against bare physics and gymna
 	$(SNAKEMAKE) --force results/throughput.md
 	@cat results/throughput.md
 
-film: .venv/ready ## a trained policy at work (half an hour; needs EGL)
+film: .venv/ready ## a trained policy at work (needs EGL, and one run of Figure 2)
 	$(SNAKEMAKE) results/figures/film.gif $(SETTINGS)
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run

@@ -274,19 +274,20 @@ rule throughput:
         "python -m experiments.throughput --to {params.stem} 2> {log}"
 
 
-# A run once more, to film its last policy; no part of `all`, since it needs EGL.
+# A trained policy at work; no part of `all`, since it needs EGL.
 if plan.film:
 
     rule film:
+        input:
+            plan.film_needs(),
         output:
-            multiext(f"{plan.results}/figures/film", ".gif", ".png", ".npy", ".md"),
+            multiext(f"{plan.results}/figures/film", ".gif", ".png", ".md"),
         log:
             f"{plan.results}/logs/film.log",
         conda:
             "environment.yml"
         params:
-            command=plan.film_command(),
-            code=plan.film_code(),
             stem=lambda w, output: splitext(output[0])[0],
+            code=fingerprint("figures.film"),
         shell:
-            "{params.command} --to {params.stem} 2> {log}"
+            "python -m figures.film {input} --to {params.stem} 2> {log}"

@@ -222,16 +222,10 @@ class Plan:
             f" --to {self.results / 'readings'}"
         )
 
-    def film_command(self) -> str:
-        """The shell command that films a policy, but for ``--to``."""
-        cells = self.experiments[self.film["experiment"]].cells
-        spec = cells[self.film["problem"], self.film["algorithm"]]
-        return f"{command(spec, 'figures.film')} --seed {self.film['seed']}"
-
-    def film_code(self) -> str:
-        """Fingerprint of the code that a film depends on."""
-        where = (self.film[key] for key in ("experiment", "problem", "algorithm"))
-        return fingerprint("figures.film") + self.code(*where)
+    def film_needs(self) -> str:
+        """Path of the trace whose policy is filmed."""
+        where = (self.film[key] for key in ("experiment", "problem", "algorithm", "seed"))
+        return self.trace(*where)
 
     @property
     def wildcards(self) -> dict[str, str]:

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ from experiments.single import Spec, run
 SECONDS_BETWEEN_LINES = 5.0
 
 
-def command(spec: Spec, module: str = "experiments.run") -> str:
-    """The command that runs ``spec``, or has another module do so, but for ``--to``."""
+def command(spec: Spec) -> str:
+    """The command that runs ``spec``, but for ``--to``."""
     problem, algorithm = (
         f"{name} '{json.dumps(parameters)}'"
         for name, parameters in (
@@ -42,16 +43,16 @@ def command(spec: Spec, module: str = "experiments.run") -> str:
         )
     )
     return (
-        f"python -m {module} --problem {problem} --algorithm {algorithm}"
+        f"python -m experiments.run --problem {problem} --algorithm {algorithm}"
         f" --budget {spec.budget} --target {spec.target!r}"
         f" --record-every {spec.record_every} --root-seed {spec.root_seed}"
     )
 
 
-def spec_parser(module: str, about: str | None) -> argparse.ArgumentParser:
-    """The command line of a spec, the inverse of ``command``."""
+def parser() -> argparse.ArgumentParser:
+    """The command line of this module, the inverse of ``command``."""
     made = argparse.ArgumentParser(
-        prog=f"python -m {module}", description=(about or "").splitlines()[0]
+        prog="python -m experiments.run", description=(__doc__ or "").splitlines()[0]
     )
     named: dict[str, Any] = {"nargs": 2, "required": True, "metavar": ("NAME", "JSON")}
     made.add_argument("--problem", **named, help="problem and its parameters")
@@ -60,30 +61,6 @@ def spec_parser(module: str, about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--target", type=float, required=True, help="above the problem's minimum")
     made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
-    return made
-
-
-def spec_of(args: argparse.Namespace) -> Spec:
-    """The spec that a command line of ``spec_parser`` names.
-
-    Raises:
-        ValueError: parameters are no JSON.
-    """
-    return Spec(
-        problem=args.problem[0],
-        problem_parameters=json.loads(args.problem[1]),
-        algorithm=args.algorithm[0],
-        algorithm_parameters=json.loads(args.algorithm[1]),
-        budget=args.budget,
-        target=args.target,
-        record_every=args.record_every,
-        root_seed=args.root_seed,
-    )
-
-
-def parser() -> argparse.ArgumentParser:
-    """The command line of this module."""
-    made = spec_parser("experiments.run", __doc__)
     made.add_argument("--code", default="", help="fingerprint of the code, for the record")
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
     return made
@@ -101,12 +78,24 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser().parse_args(arguments)
     _keep_memory()
     try:
-        spec = spec_of(args)
+        spec = Spec(
+            problem=args.problem[0],
+            problem_parameters=json.loads(args.problem[1]),
+            algorithm=args.algorithm[0],
+            algorithm_parameters=json.loads(args.algorithm[1]),
+            budget=args.budget,
+            target=args.target,
+            record_every=args.record_every,
+            root_seed=args.root_seed,
+        )
         for path in args.to:
             label = f"{spec.algorithm} on {spec.problem}, seed {path.stem}"
-            rows, metadata = run(spec, int(path.stem), Progress(label, spec.budget))
-            made_by = {"commit": commit(), "code": args.code, "versions": trace.versions()}
-            trace.write(path, rows, {**metadata, **made_by})
+            progress = Progress(label, spec.budget)
+            rows, metadata = run(spec, int(path.stem), progress)
+            metadata |= {"commit": commit(), "code": args.code, "versions": trace.versions()}
+            if metadata["minimum"] == -inf:  # no distance from it sums up what was found
+                metadata["last_mean"] = progress.mean
+            trace.write(path, rows, metadata)
             print(f"{label}: wrote {path}", file=sys.stderr)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
@@ -131,12 +120,14 @@ class Progress:
 
     label: str
     budget: int
+    mean: list[float] = field(default_factory=list)  # that the last batch was drawn around
     began: float = field(default_factory=time.monotonic)
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, batch: Batch) -> None:
         now = time.monotonic()
         if batch.ended:
+            self.mean = batch.state.mean.tolist()
             reason, detail = batch.ended
             state = f"ended: {reason}" + (f" ({detail})" if detail else "")
         elif now - self.last < SECONDS_BETWEEN_LINES:

@@ -1,10 +1,9 @@
 """A film of a trained policy: a GIF of one episode, and a PNG of a few of its frames.
 
-    python -m figures.film --problem control '{"task": "Swimmer"}' --algorithm fast_ingo '{}' \\
-        --budget 4800 --target -1 --seed 0 --to film
+    python -m figures.film results/traces/figure_2/swimmer/es/0.parquet --to film
 
-does the run of that seed once more, and films the policy at the mean of its last distribution. It
-needs no screen, but EGL to draw with: on Debian, libegl1 and libegl-mesa0.
+films the policy at the mean of the last distribution of a run. It needs no screen, but EGL to draw
+with: on Debian, libegl1 and libegl-mesa0.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import os
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is loaded: it looks only once
 
+import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +23,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import problems
-from algorithms.loop import Batch
-from experiments import single
-from experiments.run import Progress, spec_of, spec_parser
-from experiments.single import Spec
+from experiments import trace
 from figures import style
 from problems.control import TASKS, Bodies
 from problems.interface import Array
@@ -96,42 +93,28 @@ def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
     Image.fromarray(np.hstack([frames[i] for i in chosen])).save(to.with_suffix(".png"))
 
 
-def train(spec: Spec, seed: int) -> Array:
-    """The mean (d,) of the distribution that the last batch of a run was drawn from."""
-    progress = Progress(f"{spec.algorithm} on {spec.problem}", spec.budget)
-    means: list[Array] = []
-
-    def report(batch: Batch) -> None:
-        means[:] = [batch.state.mean]
-        progress(batch)
-
-    single.run(spec, seed, report)
-    return np.asarray(means[0])
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """Train and film the policy that the command line names; it is kept as .npy."""
-    parser = spec_parser("figures.film", __doc__)
-    parser.add_argument("--seed", type=int, default=0, help="of the run, and of the film's start")
-    parser.add_argument("--policy", type=Path, help="a point (d,), .npy, instead of a training")
+    """Film the policy that the run of a trace came to."""
+    parser = argparse.ArgumentParser(
+        prog="python -m figures.film", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("trace", type=Path, help="of a run on a control problem")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     try:
-        spec = spec_of(args)
-        if spec.problem != "control":
-            raise ValueError(f"problem is {spec.problem!r}; allowed: control")
-        title = problems.build("control", spec.problem_parameters).title
-        bodies = Bodies(TASKS[spec.problem_parameters["task"]]("v4"))
-        _renderer(bodies).close()  # before a long training: is there anything to draw with?
-        x = np.load(args.policy) if args.policy else train(spec, args.seed)
-        frames, milliseconds, total = episode(spec.problem_parameters, x, args.seed)
+        table, run = trace.read(args.trace)
+        spec = run["spec"]
+        if spec["problem"] != "control":
+            raise ValueError(f"{args.trace} is of {spec['problem']}, not of control")
+        policy = np.array(run["last_mean"])
+        frames, milliseconds, total = episode(spec["problem_parameters"], policy, run["seed"])
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    np.save(args.to.with_suffix(".npy"), x)
     args.to.with_suffix(".md").write_text(
-        f"{title}, an episode of the policy that {style.label(spec.algorithm)} came to with a "
-        f"budget of {spec.budget:,} roll-outs, seed {args.seed}: return {total:.1f}.\n",
+        f"{run['title']}, an episode of the policy that {style.label(spec['algorithm'])} came to "
+        f"after {table['evaluations'][-1].as_py():,} roll-outs, seed {run['seed']}: return "
+        f"{total:.1f}.\n",
         encoding="utf-8",
     )
 

@@ -12,25 +12,51 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments import single
+from experiments import run, single, trace
 from experiments.single import Spec
 
 ROOT = Path(__file__).parent.parent
-PARAMETERS = '{"task": "Swimmer", "horizon": 12}'
+SPEC = Spec(
+    "control", "fast_ingo", 12, -1.0, {"task": "Swimmer", "horizon": 12},
+    {"samples": 4, "initial_std": 0.1, "step_size": 0.3},
+)  # fmt: skip
 
 
-def film(folder, *options, parameters=PARAMETERS, **environment):
+def train(path, spec=SPEC, **metadata):
+    """A trace as a job writes it, but for what ``metadata`` says otherwise."""
+    arguments = [
+        "--problem", spec.problem, json.dumps(spec.problem_parameters),
+        "--algorithm", spec.algorithm, json.dumps(spec.algorithm_parameters),
+        "--budget", str(spec.budget), f"--target={spec.target}", "--to", str(path),
+    ]  # fmt: skip
+    run.main(arguments)
+    if metadata:
+        found = trace.read(path)[1]
+        hits = found.pop("hits")
+        trace.write(path, trace.Trace(hits=hits), {**found, **metadata})
+    return path
+
+
+def film(path, **environment):
     return subprocess.run(
-        [sys.executable, "-m", "figures.film", "--problem", "control", parameters,
-         "--algorithm", "fast_ingo", '{"samples": 4, "initial_std": 0.1, "step_size": 0.3}',
-         "--budget", "12", "--target=-1", "--to", folder / "film", *options],
+        [sys.executable, "-m", "figures.film", path, "--to", path.parent / "film"],
         cwd=ROOT, env={**os.environ, "MUJOCO_GL": "egl", **environment},
         capture_output=True, text=True,
     )  # fmt: skip
 
 
+def test_the_trace_of_a_control_run_holds_the_last_mean(tmp_path):
+    means = []
+    single.run(SPEC, 3, lambda batch: means.append(batch.state.mean))
+    assert len(means) == 3
+    kept = trace.read(train(tmp_path / "3.parquet"))[1]["last_mean"]
+    assert np.array_equal(kept, means[-1])
+    known = Spec("levy", "ingo", 36, 1e-10, {"dim": 6})
+    assert "last_mean" not in trace.read(train(tmp_path / "4.parquet", known))[1]
+
+
 def test_a_frame_a_step_at_25_steps_a_second(tmp_path):
-    done = film(tmp_path)
+    done = film(train(tmp_path / "0.parquet"))
     if done.returncode:
         assert "apt-get install libegl1 libegl-mesa0" in done.stderr
         pytest.skip("no EGL here")
@@ -41,36 +67,24 @@ def test_a_frame_a_step_at_25_steps_a_second(tmp_path):
     with Image.open(tmp_path / "film.png") as png:
         assert png.size == (5 * 320, 240)
         assert len(np.unique(np.asarray(png.convert("L")))) > 10
-    means = []
-    spec = Spec(
-        "control", "fast_ingo", 12, -1.0, json.loads(PARAMETERS),
-        {"samples": 4, "initial_std": 0.1, "step_size": 0.3},
-    )  # fmt: skip
-    single.run(spec, 0, lambda batch: means.append(batch.state.mean))
-    assert len(means) == 3
-    assert np.array_equal(np.load(tmp_path / "film.npy"), means[-1])
     caption = (tmp_path / "film.md").read_text()
     assert "Swimmer-v4, an episode of the policy that Fast-INGO came to" in caption
-    assert "budget of 12 roll-outs, seed 0: return " in caption
+    assert "after 12 roll-outs, seed 0: return " in caption
 
 
 def test_without_egl_it_names_the_packages(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['OpenGL.EGL'] = None")
-    done = film(tmp_path, PYTHONPATH=str(tmp_path))
+    done = film(train(tmp_path / "0.parquet"), PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "apt-get install libegl1 libegl-mesa0" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_policy_of_another_size_is_named(tmp_path):
-    np.save(tmp_path / "x.npy", np.zeros(5))
-    done = film(tmp_path, "--policy", tmp_path / "x.npy")
-    if "apt-get" in done.stderr:
-        pytest.skip("no EGL here")
+    done = film(train(tmp_path / "0.parquet", last_mean=[0.0] * 5))
     assert done.stderr == "error: the policy has shape (5,); the problem wants (178,)\n"
 
 
-def test_a_task_that_does_not_exist_is_named(tmp_path):
-    done = film(tmp_path, parameters='{"task": "Walker"}')
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: task is 'Walker'; allowed: ")
+def test_a_run_on_another_problem_is_named(tmp_path):
+    done = film(train(tmp_path / "0.parquet", Spec("levy", "ingo", 36, 1e-10, {"dim": 6})))
+    assert done.stderr.endswith("0.parquet is of levy, not of control\n")
