@@ -33,17 +33,23 @@ def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     ints = {name: int(last[name]) for name in ("iteration", "evaluations", "environment_steps")}
     kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
     first = {f"first_{name}": rows[name].iloc[0] for name in ("batch_mean", "sigma")}
-    areas = {f"area_{name}": _average(rows["evaluations"], rows[name]) for name in AREAS}
-    dim = metadata["spec"]["problem_parameters"].get("dim")
+    spec = metadata["spec"]
+    areas = {
+        f"area_{name}": _average(rows["evaluations"], rows[name], spec["budget"]) for name in AREAS
+    }
+    dim = spec["problem_parameters"].get("dim")
     return {**kept, "dim": dim, **first, **areas, **last, **ints, "hits": metadata["hits"]}, rows
 
 
-def _average(x: pd.Series, y: pd.Series) -> float:
-    """The area under the curve y(x), over the length of x; of a single point its y."""
-    if len(x) == 1:
+def _average(x: pd.Series, y: pd.Series, end: int) -> float:
+    """The area under the curve y(x), carried forward to ``end``, over its length; of a single point
+    its y.
+    """
+    length = end - x.iloc[0]
+    if not length:
         return float(y.iloc[0])
     with np.errstate(all="ignore"):  # what is not finite stays so
-        return float(np.trapezoid(y, x) / (x.iloc[-1] - x.iloc[0]))
+        return float((np.trapezoid(y, x) + y.iloc[-1] * (end - x.iloc[-1])) / length)
 
 
 def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:

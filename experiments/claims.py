@@ -80,9 +80,12 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The row of a claim.
 
-    Every part holds: reproduced; some hold and some fail: partly; every part fails: not reproduced;
-    else the runs are too few, or a table is missing: not tested. The row's numbers are those of the
-    first part that fails, or that the runs are too few for, or else of the first part.
+    Every part holds: reproduced; some hold and some fail: partly; some fail and none holds: not
+    reproduced; else the runs are too few, or a table is missing: not tested. The row's numbers are
+    those of the first part that fails, or that the runs are too few for, or else of the first part.
+
+    Where the text leaves open whom a claim is about, the claim has other ``readings``, by name: the
+    arguments of its parts that they change. The reason says what their verdicts would be.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
@@ -96,10 +99,10 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     )
     if len(held) == len(found):
         verdict = "reproduced"
-    elif failed and held:
-        verdict = "partly"
+    elif failed:
+        verdict = "partly" if held else "not reproduced"
     else:
-        verdict = "not tested" if unclear else "not reproduced"
+        verdict = "not tested"
     why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
     for word, some in (("Fails", failed), ("Too few runs to tell", unclear)):
         if some:
@@ -107,6 +110,10 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
                 f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
             )
             why.append(f"{word}: {shown}.")
+    for reading, changes in claim.get("readings", {}).items():
+        other = [{**entry, **changes} for entry in claim["parts"]]
+        judged = judge({**row, "why": "", "parts": other}, tables)
+        why.append(f"With {reading}: {judged['verdict']}. {judged['why'].strip()}")
     part, e = (failed + unclear + held)[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
     return row | numbers | {"measure": str(part), "verdict": verdict, "why": " ".join(why)}

@@ -60,7 +60,8 @@ def rewards(runs: pd.DataFrame) -> pd.DataFrame:
     for column in COLUMNS:
         tasks, scaled = {}, []
         for task, cell in runs.groupby("problem", sort=False):
-            own = cell.groupby("algorithm", sort=False)[column]
+            # a run that was lost to NaN has the smallest reward
+            own = cell[column].fillna(np.inf).groupby(cell["algorithm"], sort=False)
             tasks[task] = {name: [-values.to_numpy(dtype=float)] for name, values in own}
             start, best = -cell["first_batch_mean"].mean(), -cell[column].min()
             scaled.append({n: (v[0] - start) / (best - start) for n, v in tasks[task].items()})

@@ -48,8 +48,9 @@ def test_quartiles():
 
 def test_an_area_weighs_rows_by_the_evaluations_between_them():
     table = rows([0, 10, 40], [0, 2, 2])
-    assert aggregate._average(table["evaluations"], table["best"]) == (10 + 60) / 40
-    assert aggregate._average(table["evaluations"][:1], table["best"][:1]) == 0.0
+    assert aggregate._average(table["evaluations"], table["best"], 40) == (10 + 60) / 40
+    assert aggregate._average(table["evaluations"], table["best"], 80) == (10 + 60 + 80) / 80
+    assert aggregate._average(table["evaluations"][:1], table["best"][:1], 0) == 0.0
 
 
 @pytest.fixture(scope="module")
