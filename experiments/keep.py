@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,6 +25,7 @@ from experiments import plan, trace
 from experiments.readme import PUBLISHED, ROOT
 
 KEPT = ROOT / PUBLISHED / "traces"
+JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 # Neighbouring rows differ in their low digits only: split by bytes they pack to half the size.
 ENCODING = {
@@ -38,8 +40,10 @@ ENCODING = {
 
 
 def pack(what: plan.Plan, kept: Path) -> list[Path]:
-    """Add the traces of ``what`` to the kept ones; returns the files that they are in."""
-    files = []
+    """Add the traces of ``what`` to the kept ones, and the seconds that their jobs took; returns
+    the files that they are in.
+    """
+    files = _pack_seconds(what.results / "times", kept)
     for experiment, seeds in _seeds(what):
         for seed in seeds:
             cells = {}
@@ -53,6 +57,30 @@ def pack(what: plan.Plan, kept: Path) -> list[Path]:
             before = dict(read(file)) if file.is_file() else {}
             write(file, before | cells)
             files.append(file)
+    return files
+
+
+def _pack_seconds(times: Path, kept: Path) -> list[Path]:
+    """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds."""
+    files = []
+    for folder in sorted(path for path in times.glob("*") if path.is_dir()):
+        rows = []
+        for path in sorted(folder.rglob("*.tsv")):
+            noted = pd.read_csv(path, sep="\t", na_values="-")
+            job = (
+                *path.relative_to(folder).with_suffix("").parts,
+                *noted.loc[0, ["s", "cpu_time"]],
+            )
+            rows.append(dict(zip((*JOB, "seconds", "cpu_seconds"), job, strict=True)))
+        if not rows:
+            continue
+        file = kept / folder.name / "seconds.csv"
+        before = [pd.read_csv(file)] if file.is_file() else []
+        table = pd.concat([*before, pd.DataFrame(rows).astype({"seed": int})])
+        table = table.drop_duplicates(list(JOB), keep="last").sort_values(list(JOB))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        table.to_csv(file, index=False)
+        files.append(file)
     return files
 
 

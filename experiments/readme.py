@@ -45,15 +45,27 @@ def block(published: Path) -> str:
     text += picture(published, "film", "A trained policy")
     theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
     text += ["\n".join(["The theory:", "", *theory])] if theory else []
+    text += cost(published)
+    return "\n\n".join(text) + "\n"
+
+
+def cost(published: Path) -> list[str]:
+    """The hours that the kept runs took, and the measurements of speed; nothing where neither is
+    kept.
+    """
+    sentences = []
+    if files := sorted((published / "traces").glob("*/seconds.csv")):
+        jobs = pd.concat([pd.read_csv(file) for file in files])
+        hours = jobs["cpu_seconds"].sum() / 3600
+        sentences.append(f"The {len(jobs):,} jobs above took {hours:.1f} hours of one core.")
     timed = [
         f"[{words}]({(PUBLISHED / name).as_posix()}.md)"
         for name, words in SPEED.items()
         if (published / f"{name}.md").exists()
     ]
-    text += (
-        [f"What it costs, as ratios on the machine we used: {', '.join(timed)}."] if timed else []
-    )
-    return "\n\n".join(text) + "\n"
+    if timed:
+        sentences.append(f"Speed, as ratios on the machine that we used: {', '.join(timed)}.")
+    return [" ".join(sentences)] if sentences else []
 
 
 def counted(claims: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from experiments import keep, plan, run, trace
+from experiments import keep, plan, readme, run, trace
 
 ROOT = Path(__file__).parent.parent
 CONFIG = {
@@ -76,6 +76,29 @@ def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
         before = done / path.relative_to(tmp_path)
         assert trace.same_data(path, before)
         assert trace.read(path)[1] == trace.read(before)[1]
+
+
+def test_seconds_are_kept_and_later_ones_take_the_place_of_earlier_ones(tmp_path):
+    what = plan.load(write_config(tmp_path))
+
+    def note(seed, seconds, cpu):
+        path = tmp_path / "results" / "times" / "tiny" / "noise" / "es" / f"{seed}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\tcpu_time\n{seconds}\t0:00:09\t{cpu}\n")
+        return path
+
+    note(10, 9.5, 9.0)
+    first = note(2, 0.1, "-")
+    assert keep.pack(what, tmp_path / "kept") == [tmp_path / "kept" / "tiny" / "seconds.csv"]
+    first.unlink()
+    note(10, 8.5, 8.0)
+    keep.pack(what, tmp_path / "kept")
+    table = pd.read_csv(tmp_path / "kept" / "tiny" / "seconds.csv")
+    assert table["seed"].tolist() == [2, 10]
+    assert table["seconds"].tolist() == [0.1, 8.5]
+    assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
+    (tmp_path / "traces").symlink_to(tmp_path / "kept")
+    assert readme.cost(tmp_path) == ["The 2 jobs above took 0.0 hours of one core."]
 
 
 def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
