@@ -80,9 +80,9 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     """The row of a claim.
 
-    Every part holds: reproduced; some hold and some fail: partly; some fail and none holds: not
-    reproduced; else the runs are too few, or a table is missing: not tested. The row's numbers are
-    those of the first part that fails, or that the runs are too few for, or else of the first part.
+    Every part holds: reproduced; some hold and some fail: partly; every part fails: not reproduced;
+    else the runs are too few, or a table is missing: not tested. The row's numbers are those of the
+    first part that fails, or that the runs are too few for, or else of the first part.
 
     Where the text leaves open whom a claim is about, the claim has other ``readings``, by name: the
     arguments of its parts that they change. The reason says what their verdicts would be.
@@ -99,10 +99,10 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     )
     if len(held) == len(found):
         verdict = "reproduced"
-    elif failed:
-        verdict = "partly" if held else "not reproduced"
+    elif failed and held:
+        verdict = "partly"
     else:
-        verdict = "not tested"
+        verdict = "not tested" if unclear else "not reproduced"
     why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
     for word, some in (("Fails", failed), ("Too few runs to tell", unclear)):
         if some:

@@ -98,7 +98,10 @@ def wilson(successes: int, n: int) -> Estimate:
     z, p = 1.959963984540054, successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return Estimate(p, max(0.0, centre - half), min(1.0, centre + half))
+    # At 0 and n the end is 0 or 1, but for rounding.
+    low = centre - half if successes else 0.0
+    high = centre + half if successes < n else 1.0
+    return Estimate(p, low, high)
 
 
 def mann_whitney(a: Array, b: Array) -> Estimate:
