@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
 from experiments import claims, plan, readings, rewards, statistics
-from figures import theory
 from problems import table_1
 
 ROOT = Path(__file__).parent.parent
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 def redraw(results: Path) -> list[str]:
     """Redraw what the tables in ``results`` allow; the names of what was made."""
     what = plan.load(ROOT / "config.yaml", results=str(results))
-    made = []
+    made, pictures = [], []
     for experiment in what.experiments:
         folder = results / "tables" / experiment
         if (folder / "runs.parquet").is_file():
@@ -31,13 +31,16 @@ def redraw(results: Path) -> list[str]:
     for figure, settings in what.figures.items():
         if f"tables/{settings['experiment']}" in made:
             _, _, module, *arguments = shlex.split(what.figure_command(figure))
-            import_module(module).main(arguments)
+            pictures.append((module, arguments))
             made.append(f"figures/{figure}")
     for table in what.theory:
         path = results / "tables" / "theory" / f"{table}.csv"
         if path.is_file():
-            theory.main([table, str(path), "--to", str(results / "figures" / f"theory_{table}")])
+            to = str(results / "figures" / f"theory_{table}")
+            pictures.append(("figures.theory", [table, str(path), "--to", to]))
             made.append(f"figures/theory_{table}")
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(_draw, pictures))
     table_1.main(["--to", str(results / "tables" / "table_1")])
     claims.main(["--tables", str(results / "tables"), "--to", str(results / "claims")])
     if what.readings and all(Path(path).is_file() for path in what.readings_needs()):
@@ -45,6 +48,12 @@ def redraw(results: Path) -> list[str]:
         readings.main(arguments)
         made.append("readings")
     return [*made, "tables/table_1", "claims"]
+
+
+def _draw(picture: tuple[str, list[str]]) -> None:
+    """Draw a picture: the module that does it, and its arguments."""
+    module, arguments = picture
+    import_module(module).main(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:

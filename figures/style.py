@@ -120,8 +120,10 @@ def save(figure: Figure, stem: Path, caption: str) -> None:
     says what is drawn, which is all that the README shows, then how to read it.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
+    # What is drawn, once for all: "tight" would draw all of it for each file once more.
+    box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
     for suffix, date in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
-        figure.savefig(stem.with_suffix(suffix), metadata=date, bbox_inches="tight")
+        figure.savefig(stem.with_suffix(suffix), metadata=date, bbox_inches=box)
     stem.with_suffix(".md").write_text(caption + "\n", encoding="utf-8")
     plt.close(figure)
 
