@@ -122,6 +122,16 @@ def test_the_interval_of_a_probability_is_as_sure_as_it_says():
     assert all(0.0 <= e.low <= e.value <= e.high <= 1.0 for e in found)
 
 
+def test_the_interval_ends_where_hanley_and_mcneils_variance_says():
+    """Their form of it, with Q1 and Q2, and m = n."""
+    for a, b in (([1.0, 3.0, 5.0], [2.0, 4.0, 6.0]), ([1.0] * 4, [2.0] * 4)):
+        e, n = mann_whitney(np.array(a), np.array(b)), len(a)
+        for theta in {e.low, e.high} - {1.0}:
+            q1, q2 = theta / (2 - theta), 2 * theta**2 / (1 + theta)
+            variance = theta * (1 - theta) + (n - 1) * (q1 + q2 - 2 * theta**2)
+            assert abs(e.value - theta) == pytest.approx(1.96 * np.sqrt(variance) / n, rel=1e-4)
+
+
 def curves(problem, algorithm, quantity, mean):
     mean = np.asarray(mean, dtype=float)
     return pd.DataFrame(
