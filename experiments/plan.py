@@ -80,7 +80,7 @@ class Plan:
         experiments = {
             name: Experiment(
                 name,
-                settings.get("runs", config["runs"]),
+                min(config["runs"], settings.get("runs", config["runs"])),
                 dict(_cells(f"experiments.{name}", settings, config["root_seed"])),
             )
             for name, settings in config["experiments"].items()

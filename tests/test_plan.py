@@ -80,6 +80,15 @@ def test_a_problem_may_have_a_budget_and_an_n_of_its_own():
     }
 
 
+def test_the_runs_of_an_experiment_are_at_most_those_of_all():
+    def runs(every, own):
+        config = changed("runs", every)
+        config["experiments"]["tiny"]["runs"] = own
+        return Plan.from_config(config).experiments["tiny"].runs
+
+    assert (runs(20, 5), runs(2, 5)) == (5, 2)
+
+
 def test_null_takes_an_entry_away():
     plan = Plan.from_config(changed("experiments/tiny/problems/ellipsoid", {}))
     assert plan.experiments["tiny"].problems == ["ellipsoid", "turned"]
