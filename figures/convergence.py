@@ -22,6 +22,7 @@ COLUMNS = {
     "f_mean": "f at the mean",
     "batch_mean": "mean f of the current batch",
 }
+NEAR = 1.0
 BANDS = {
     "range": ("min", "max", "the smallest to the largest run"),
     "quartiles": ("q1", "q3", "the lower to the upper quartile of the runs"),
@@ -44,7 +45,8 @@ def draw(
         column: which quantity, a key of COLUMNS.
         band: what is shaded, a key of BANDS.
         x: scale of the evaluations, "linear" or "log".
-        target: drawn as a line.
+        target: drawn as a line in panels where a mean comes below NEAR; elsewhere it would only
+            press all others together.
     """
     style.use()
     curves = curves[curves["quantity"] == column]
@@ -62,7 +64,8 @@ def draw(
             ends = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
             if len(cell):
                 _draw_cell(ax, cell, ends, line, BANDS[band][:2], right)
-        ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+        if (curves.loc[curves["problem"] == problem, "mean"] < NEAR).any():
+            ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
         ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         ax.set_yscale("log")
         ax.set_xscale(x)
@@ -129,10 +132,11 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
 def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
     return (
         f"Mean over {style.runs_a_cell(runs)} runs of the {COLUMNS[column]}, against evaluations, "
-        f"in a band from {BANDS[band][2]}; dashed the target {target:g}.\n\n"
-        "A run that has ended carries its last value forward. A dot ends a line whose runs have "
-        "all reached the target; a cross ends one where a run stopped for another reason than its "
-        f"budget, and the dotted line carries its last value on. {_ends(runs)}"
+        f"in a band from {BANDS[band][2]}.\n\n"
+        f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. A run that "
+        "has ended carries its last value forward. A dot ends a line whose runs have all reached "
+        "the target; a cross ends one where a run stopped for another reason than its budget, and "
+        f"the dotted line carries its last value on. {_ends(runs)}"
     )
 
 

@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from figures import style
 
 ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "at the mode"}
+POINTS = 400  # of a line, at most
 LINEAR = 0.1  # below this a regret is drawn on a linear axis, so that 0 is on it
 
 
@@ -62,6 +64,8 @@ def _draw_cell(ax: Axes, cell: pd.DataFrame, line: style.Line, right: float) -> 
     """The mean over runs in a band from the smallest to the largest run; a thin level line from
     where the last run ended.
     """
+    x = cell["evaluations"].to_numpy()
+    cell = cell.iloc[_thinned(x)]
     x, y = cell["evaluations"].to_numpy(), cell["mean"].to_numpy()
     ax.fill_between(x, cell["min"], cell["max"], color=line.color, alpha=0.18, linewidth=0)
     ax.plot(
@@ -70,6 +74,13 @@ def _draw_cell(ax: Axes, cell: pd.DataFrame, line: style.Line, right: float) -> 
     )  # fmt: skip
     if x[-1] < 0.999 * right and np.isfinite(y[-1]):
         ax.plot([x[-1], right], [y[-1]] * 2, color=line.color, linewidth=0.6, linestyle=":")
+
+
+def _thinned(x: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Rows that stand apart on the log axis: a picture of thousands of points is a megabyte."""
+    at = np.log(x / x[0]) / np.log(x[-1] / x[0]) if len(x) > 1 else np.zeros(1)
+    _, rows = np.unique((POINTS * at).astype(int), return_index=True)
+    return np.union1d(rows, [len(x) - 1])
 
 
 def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import tables
 
-from figures import convergence, style
+from figures import convergence, regret, style
 
 
 def curves(problem, algorithm, mean, runs=3):
@@ -71,9 +71,23 @@ def test_runs_that_are_lost_to_a_mean_and_reasons_to_end_are_said():
     style.plt.close(figure)
 
 
-def test_the_target_is_marked(drawn):
-    for ax in drawn[0].axes:
-        assert any(list(line.get_ydata()) == [1e-10, 1e-10] for line in ax.lines)
+def test_the_target_is_marked_where_a_line_comes_near_it(drawn):
+    levy, discus = (
+        any(list(line.get_ydata()) == [1e-10, 1e-10] for line in ax.lines) for ax in drawn[0].axes
+    )
+    assert levy
+    assert not discus
+    assert drawn[0].axes[1].get_ylim()[0] > 0.1
+
+
+def test_a_long_line_keeps_points_that_stand_apart_and_its_ends():
+    x = np.arange(1, 10**5)
+    rows = regret._thinned(x)
+    assert len(rows) <= regret.POINTS + 1
+    assert (rows[0], rows[-1]) == (0, len(x) - 1)
+    assert np.diff(np.log(x[rows])).max() <= max(np.log(2), 2 * np.log(x[-1]) / regret.POINTS)
+    assert regret._thinned(x[:1]).tolist() == [0]
+    assert regret._thinned(x[:3]).tolist() == [0, 1, 2]
 
 
 def test_ends_are_marked_by_reason(drawn):
