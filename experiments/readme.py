@@ -57,7 +57,9 @@ def cost(published: Path) -> list[str]:
     if files := sorted((published / "traces").glob("*/seconds.csv")):
         jobs = pd.concat([pd.read_csv(file) for file in files])
         hours = jobs["cpu_seconds"].sum() / 3600
-        sentences.append(f"The {len(jobs):,} jobs above took {hours:.1f} hours of one core.")
+        sentences.append(
+            f"The {len(jobs):,} jobs whose traces are kept took {hours:.1f} hours of one core."
+        )
     timed = [
         f"[{words}]({(PUBLISHED / name).as_posix()}.md)"
         for name, words in SPEED.items()

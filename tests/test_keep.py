@@ -98,7 +98,7 @@ def test_seconds_are_kept_and_later_ones_take_the_place_of_earlier_ones(tmp_path
     assert table["seconds"].tolist() == [0.1, 8.5]
     assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
     (tmp_path / "traces").symlink_to(tmp_path / "kept")
-    assert readme.cost(tmp_path) == ["The 2 jobs above took 0.0 hours of one core."]
+    assert readme.cost(tmp_path) == ["The 2 jobs whose traces are kept took 0.0 hours of one core."]
 
 
 def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
