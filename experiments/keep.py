@@ -60,23 +60,25 @@ def pack(what: plan.Plan, kept: Path) -> list[Path]:
     return files
 
 
+def job_seconds(times: Path) -> pd.DataFrame:
+    """A row a job, from what Snakemake noted in ``times``: NaN where it was too short to note."""
+    rows = []
+    for path in sorted(times.rglob("*.tsv")):
+        noted = pd.read_csv(path, sep="\t", na_values="-").loc[0, ["s", "cpu_time"]]
+        rows.append((*path.relative_to(times).with_suffix("").parts, *noted))
+    columns = ["experiment", *JOB, "seconds", "cpu_seconds"]
+    return pd.DataFrame(rows, columns=columns).astype(
+        {"seed": int, "seconds": float, "cpu_seconds": float}
+    )
+
+
 def _pack_seconds(times: Path, kept: Path) -> list[Path]:
     """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds."""
     files = []
-    for folder in sorted(path for path in times.glob("*") if path.is_dir()):
-        rows = []
-        for path in sorted(folder.rglob("*.tsv")):
-            noted = pd.read_csv(path, sep="\t", na_values="-")
-            job = (
-                *path.relative_to(folder).with_suffix("").parts,
-                *noted.loc[0, ["s", "cpu_time"]],
-            )
-            rows.append(dict(zip((*JOB, "seconds", "cpu_seconds"), job, strict=True)))
-        if not rows:
-            continue
-        file = kept / folder.name / "seconds.csv"
+    for experiment, jobs in job_seconds(times).groupby("experiment"):
+        file = kept / str(experiment) / "seconds.csv"
         before = [pd.read_csv(file)] if file.is_file() else []
-        table = pd.concat([*before, pd.DataFrame(rows).astype({"seed": int})])
+        table = pd.concat([*before, jobs.drop(columns="experiment")])
         table = table.drop_duplicates(list(JOB), keep="last").sort_values(list(JOB))
         file.parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(file, index=False)

@@ -19,6 +19,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from experiments import keep
+
 ROOT = Path(__file__).parent.parent
 FEW, MANY = 10, 60
 CELL = ("figure_1", "levy", "ingo")
@@ -65,13 +67,8 @@ def share(times: Path, a_job: float) -> pd.DataFrame:
     Snakemake's note has a job's own processes, of which ``a_job`` has the start too, so that a
     part of it is in both: the share is an upper bound.
     """
-    rows = [
-        (path.relative_to(times).parts[0], pd.read_csv(path, sep="\t")["cpu_time"].iloc[0])
-        for path in sorted(times.rglob("*.tsv"))
-    ]
-    table = pd.DataFrame(rows, columns=["experiment", "cpu"])
-    table["cpu"] = pd.to_numeric(table["cpu"], errors="coerce").fillna(0.0)  # too short to note
-    found = table.groupby("experiment")["cpu"].agg(["size", "sum"]).reset_index()
+    jobs = keep.job_seconds(times)
+    found = jobs.groupby("experiment")["cpu_seconds"].agg(["size", "sum"]).reset_index()
     total = pd.DataFrame([("all", found["size"].sum(), found["sum"].sum())], columns=found.columns)
     found = pd.concat([found, total], ignore_index=True)
     spent = found["size"] * a_job

@@ -106,6 +106,10 @@ def main(arguments: list[str] | None = None) -> None:
         spec = run["spec"]
         if spec["problem"] != "control":
             raise ValueError(f"{args.trace} is of {spec['problem']}, not of control")
+        if "last_mean" not in run:
+            raise ValueError(
+                f"{args.trace} holds no policy; redo it: snakemake --force {args.trace}"
+            )
         policy = np.array(run["last_mean"])
         frames, milliseconds, total = episode(spec["problem_parameters"], policy, run["seed"])
         save(frames, milliseconds, args.to)

@@ -88,3 +88,12 @@ def test_a_policy_of_another_size_is_named(tmp_path):
 def test_a_run_on_another_problem_is_named(tmp_path):
     done = film(train(tmp_path / "0.parquet", Spec("levy", "ingo", 36, 1e-10, {"dim": 6})))
     assert done.stderr.endswith("0.parquet is of levy, not of control\n")
+
+
+def test_a_trace_without_a_policy_is_named(tmp_path):
+    path = train(tmp_path / "0.parquet")
+    found = trace.read(path)[1]
+    hits = found.pop("hits")
+    del found["last_mean"]
+    trace.write(path, trace.Trace(hits=hits), found)
+    assert "0.parquet holds no policy; redo it: snakemake --force" in film(path).stderr
