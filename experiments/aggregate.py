@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments import trace
+from experiments import packed, trace
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
 AREAS = ("f_mean", "batch_mean")  # averaged over a run, to say how fast it was
@@ -147,9 +148,8 @@ def main(arguments: list[str] | None = None) -> None:
         runs, curves = aggregate(args.traces, args.problems, args.algorithms, args.runs)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    args.to.mkdir(parents=True, exist_ok=True)
-    runs.to_parquet(args.to / "runs.parquet", index=False, compression="zstd")
-    curves.to_parquet(args.to / "curves.parquet", index=False, compression="zstd")
+    for name, table in {"runs": runs, "curves": curves}.items():
+        packed.write(pa.Table.from_pandas(table, preserve_index=False), args.to / f"{name}.parquet")
 
 
 if __name__ == "__main__":

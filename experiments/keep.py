@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -21,22 +20,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments import plan, trace
+from experiments import packed, plan, trace
 from experiments.readme import PUBLISHED, ROOT
 
 KEPT = ROOT / PUBLISHED / "traces"
 JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
-# Neighbouring rows differ in their low digits only: split by bytes they pack to half the size.
-ENCODING = {
-    "column_encoding": {
-        name: "DELTA_BINARY_PACKED" if kind == "int64" else "BYTE_STREAM_SPLIT"
-        for name, (kind, _, _) in trace.COLUMNS.items()
-    },
-    "use_dictionary": list(LABELS),
-    "compression": "zstd",
-    "compression_level": 19,
-}
 
 
 def pack(what: plan.Plan, kept: Path) -> list[Path]:
@@ -141,13 +130,7 @@ def write(file: Path, cells: dict[tuple[str, str], tuple[pa.Table, dict[str, Any
         for name, label in zip(LABELS, labels, strict=True):
             rows = rows.append_column(name, pa.repeat(label, len(rows)))
         tables.append(rows.replace_schema_metadata(None))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        pq.write_table(pa.concat_tables(tables), temporary, **ENCODING)
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    packed.write(pa.concat_tables(tables), file)
 
 
 def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str, Any]]]]:

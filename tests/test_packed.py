@@ -1,0 +1,63 @@
+"""Kept tables lose nothing by being small, and stay as small as promised."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from experiments import packed
+from experiments.readme import PUBLISHED, ROOT
+
+
+def table():
+    steps = np.arange(1, 20_001, dtype=np.int64) * 38
+    values = np.exp(-steps / 1e5) * (1 + 1e-3 * np.random.default_rng(0).normal(size=steps.size))
+    values[:4] = [np.nan, np.inf, -0.0, 5e-324]
+    return pa.table(
+        {
+            "evaluations": steps,
+            "best": values,
+            "problem": pa.repeat("levy", steps.size),
+            "hits": pa.array([[1, 2]] * steps.size, pa.list_(pa.field("element", pa.int64()))),
+        },
+        metadata={"code": "abc"},
+    )
+
+
+def test_every_bit_comes_back(tmp_path):
+    before, file = table(), tmp_path / "a" / "t.parquet"
+    packed.write(before, file)
+    after = pq.read_table(file)
+    assert after.schema.equals(before.schema, check_metadata=True)
+    assert after["best"].to_numpy().tobytes() == before["best"].to_numpy().tobytes()
+    assert after.drop(["best"]).equals(before.drop(["best"]))
+
+
+def test_it_is_a_fourth_smaller_than_zstd_alone(tmp_path):
+    packed.write(table(), tmp_path / "packed.parquet")
+    pq.write_table(table(), tmp_path / "zstd.parquet", compression="zstd")
+    small, plain = ((tmp_path / f"{n}.parquet").stat().st_size for n in ("packed", "zstd"))
+    assert small < 0.75 * plain
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    file = tmp_path / "t.parquet"
+    packed.write(table(), file)
+    old = file.read_bytes()
+
+    def full(_, temporary, **settings):
+        temporary.write_bytes(b"PAR1")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(OSError, match="no space"):
+        packed.write(table().slice(1), file)
+    assert file.read_bytes() == old
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_is_kept_stays_under_20_megabytes():
+    kept = [f for f in (ROOT / PUBLISHED).rglob("*") if f.is_file() and f.suffix != ".svg"]
+    assert sum(f.stat().st_size for f in kept) < 20e6
