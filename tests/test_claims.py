@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import tables
 import yaml
+from scipy.stats import binom, norm
 
 from experiments import claims, measures, plan
 from experiments.claims import COLUMNS, judge
@@ -63,6 +64,54 @@ def test_bootstrap_of_a_mean_is_near_the_normal_interval():
     assert bootstrap(measures._mean, sample) == e  # the seed is honoured
 
 
+@pytest.mark.parametrize("level", [0.025, 0.975])
+def test_the_ends_of_the_bootstrap_leave_out_one_in_forty(level):
+    """Of ten runs, nine at 0 and one at 1, the mean of a resample is a binomial share."""
+    e = bootstrap(measures._mean, np.array([0.0] * 9 + [1.0]))
+    assert {0.025: e.low, 0.975: e.high}[level] == binom.ppf(level, 10, 0.1) / 10
+    e = bootstrap(measures._mean, np.arange(1000.0))
+    end = 499.5 + norm.ppf(level) * np.arange(1000).std() / 1000**0.5
+    assert {0.025: e.low, 0.975: e.high}[level] == pytest.approx(end, abs=1.5)  # 0.05: 2.9 off
+
+
+def test_what_has_no_value_has_no_interval_and_is_not_judged(tmp_path):
+    """One run of ten lost to NaN: its median, and any claim about it, is open."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "lost", [INF] * 10, best=[np.nan] + [1e-3] * 9),
+        tables.cell("p", "other", [INF] * 10, best=1.0),
+    )
+    ratio = {"measure": "final_ratio", "experiment": "e", "problem": "p", "algorithm": "lost",
+             "than": "other", "column": "best", "at_most": 0.1}  # fmt: skip
+    row = judge(claim(ratio), Tables(tmp_path))
+    assert np.isnan([row["value"], row["low"], row["high"]]).all()
+    assert row["verdict"] == "not tested"
+
+
+def test_a_resample_without_a_value_widens_the_interval():
+    """3 of 9 runs got there: the ratio of medians is ∞/1, and ∞/∞ in most resamples."""
+    some, half = np.array([1.0] * 3 + [INF] * 6), np.array([1.0] * 5 + [INF] * 4)
+    e = bootstrap(measures._ratio_of_medians, some, half)
+    assert (e.value, e.high) == (INF, INF)
+    assert e.low == -INF
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict"), [(1, "not tested"), (5, "not tested"), (6, "reproduced")]
+)
+@pytest.mark.parametrize("measure", ["linearity", "slowdown"])
+def test_a_handful_of_runs_decides_nothing(tmp_path, n, verdict, measure):
+    """However equal they are: five hold the median between them only 94 times in 100."""
+    assert 1 - 2 * 0.5 ** (measures.FEWEST - 1) < measures.LEVEL < 1 - 2 * 0.5**measures.FEWEST
+    tables.write(
+        tmp_path, "e", tables.cell("p", "fast", [1000] * n), tables.cell("p", "slow", [4000] * n)
+    )
+    entry = {"measure": measure, "experiment": "e", "problem": "p", "algorithm": "slow"}
+    than = {"than": "fast"} if measure == "slowdown" else {}
+    assert judge(claim(entry | than | {"at_least": 0.9}), Tables(tmp_path))["verdict"] == verdict
+
+
 def test_success_rate(made):
     assert MEASURES["success_rate"](made, "e", "p", "fast").value == 1.0
     assert MEASURES["success_rate"](made, "e", "p", "half").value == 0.5
@@ -87,7 +136,8 @@ def test_wins_counts_values_and_then_evaluations(made):
     assert MEASURES["wins"](made, "e", "p", "fast", "slow").value == 1.0  # both at the target
     assert MEASURES["wins"](made, "e", "p", "slow", "fast").value == 0.0
     assert MEASURES["wins"](made, "e", "p", "half", "never").value == 0.5
-    assert MEASURES["wins"](made, "e", "p", "fast", "fast").value == 0.0  # a tie is no win
+    for tied in ("fast", "never"):
+        assert MEASURES["wins"](made, "e", "p", tied, tied).value == 0.0  # a tie is no win
 
 
 def test_linearity_slowdown_and_reached(made):
@@ -120,6 +170,28 @@ def test_a_run_that_stalls_after_a_straight_start_is_not_linear(tmp_path):
     stalled["hits"] = [hits[:-1] for hits in stalled["hits"]]
     tables.write(tmp_path, "e", stalled)
     assert MEASURES["linearity"](Tables(tmp_path), "e", "p", "stalled").value == 0.0
+
+
+@pytest.mark.parametrize("stop", ["diverged", "not_positive_definite"])
+def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
+    runs = tables.cell("p", "broken", [INF] * 4, best=1.0)
+    runs["stop"] = ["budget", stop, "flat", "stagnated"]
+    tables.write(tmp_path, "e", runs)
+    assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "broken").value == 0.25
+
+
+def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
+    """Of 61 targets on each of two problems: all and 11, over 11 and 11; and run by run."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a", [1000] * 8),
+        tables.cell("q", "a", [INF] * 8),
+        tables.cell("p", "b", [INF] * 8),
+        tables.cell("q", "b", [INF] * 8),
+    )
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    assert (e.value, e.low, e.high) == pytest.approx(((61 + 11) / 22,) * 3)
 
 
 def test_diverged_and_drift(made):
@@ -223,6 +295,7 @@ def test_a_missing_table_is_said(tmp_path):
 
 
 CLAIMS = yaml.safe_load(claims.CLAIMS.read_text(encoding="utf-8"))
+EXPERIMENTS = plan.load(ROOT / "config.yaml").experiments
 
 
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
@@ -246,10 +319,9 @@ def test_every_claim_is_whole(entry):
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_the_runs_of_the_config_suffice_for_every_threshold_on_a_share(entry):
     """All of them for it, or all against it, must be able to clear the threshold."""
-    experiments = plan.load(ROOT / "config.yaml").experiments
     for p in claims.parts(entry):
         if p.measure in ("success_rate", "wins", "diverged"):
-            n = experiments[p.arguments["experiment"]].runs
+            n = EXPERIMENTS[p.arguments["experiment"]].runs
             outcomes = {p.holds(wilson(k, n)) for k in (0, n)}
             assert outcomes == {True, False}, f"{p} with {n} runs"
 

@@ -11,7 +11,7 @@ import tables
 from matplotlib import pyplot as plt
 from scipy.stats import mannwhitneyu, norm
 
-from experiments.measures import Tables, larger_reward, mann_whitney
+from experiments.measures import Tables, larger_reward, newcombe
 from experiments.rewards import ALL, improvement, interquartile_mean, markdown, rewards
 from figures import reward
 
@@ -51,7 +51,7 @@ def test_an_outlier_is_outside_the_middle_half(runs):
     assert interquartile_mean(np.arange(8.0)) == np.arange(2, 6).mean()
 
 
-def test_the_probability_of_improvement_is_mann_whitneys(runs):
+def test_the_probability_of_improvement_is_newcombes(runs):
     rng = np.random.default_rng(0)
     for _ in range(20):
         a, b = rng.integers(0, 4, 6).astype(float), rng.integers(0, 4, 5).astype(float)
@@ -112,12 +112,12 @@ def test_the_interval_of_a_probability_is_as_sure_as_it_says():
     unequal; of unequal normal ones, most intervals hold the true probability.
     """
     orders = [np.array(c, dtype=float) for c in combinations(range(10), 5)]
-    sure = [mann_whitney(a, np.setdiff1d(np.arange(10.0), a)) for a in orders]
+    sure = [newcombe(a, np.setdiff1d(np.arange(10.0), a)) for a in orders]
     assert len(sure) == 252
     assert sum(e.low >= 0.5 for e in sure) == sum(e.high <= 0.5 for e in sure) == 7
     rng = np.random.default_rng(0)
     truth = norm.cdf(1.0 / np.sqrt(2))  # one standard deviation apart
-    found = [mann_whitney(rng.normal(0, 1, 5), rng.normal(1, 1, 5)) for _ in range(1000)]
+    found = [newcombe(rng.normal(0, 1, 5), rng.normal(1, 1, 5)) for _ in range(1000)]
     assert np.mean([e.low <= truth <= e.high for e in found]) > 0.93
     assert all(0.0 <= e.low <= e.value <= e.high <= 1.0 for e in found)
 
@@ -125,7 +125,7 @@ def test_the_interval_of_a_probability_is_as_sure_as_it_says():
 def test_the_interval_ends_where_hanley_and_mcneils_variance_says():
     """Their form of it, with Q1 and Q2, and m = n."""
     for a, b in (([1.0, 3.0, 5.0], [2.0, 4.0, 6.0]), ([1.0] * 4, [2.0] * 4)):
-        e, n = mann_whitney(np.array(a), np.array(b)), len(a)
+        e, n = newcombe(np.array(a), np.array(b)), len(a)
         for theta in {e.low, e.high} - {1.0}:
             q1, q2 = theta / (2 - theta), 2 * theta**2 / (1 + theta)
             variance = theta * (1 - theta) + (n - 1) * (q1 + q2 - 2 * theta**2)
