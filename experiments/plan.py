@@ -154,6 +154,9 @@ class Plan:
         """The shell command that draws a figure."""
         settings = self.figures[figure]
         options = [f" --{key} {settings[key]}" for key in _options(settings)]
+        if _kind(settings) == "convergence":
+            cells = self.experiments[settings["experiment"]].cells.values()
+            options += [f" --target {spec.target:g}" for spec in cells][:1]
         return (
             f"python -m figures.{_kind(settings)} {self._tables(settings['experiment'])}"
             f"{''.join(options)} --to {self.results / 'figures' / figure}"

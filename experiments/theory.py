@@ -17,7 +17,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import Field, fields
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -61,11 +61,11 @@ def regret(
             problem = convex(spec["problem"], spec["problem_parameters"])
             method = algorithms.build(spec["algorithm"], spec["algorithm_parameters"])
             assert isinstance(method, Framework)
-            f = np.array([table["f_mean"].to_numpy() for table, _ in read]) - problem.minimum
-            if len({tuple(t["iteration"].to_numpy()) for t, _ in read}) > 1 or not np.array_equal(
-                read[0][0]["iteration"].to_numpy(), np.arange(1, f.shape[1] + 1)
-            ):
+            iterations = [table["iteration"].to_numpy() for table, _ in read]
+            every = np.arange(1, len(iterations[0]) + 1)
+            if not all(np.array_equal(own, every) for own in iterations):
                 raise ValueError(f"{folder}/{problem_label}/{label}: not a row every iteration")
+            f = np.array([table["f_mean"].to_numpy() for table, _ in read]) - problem.minimum
             tables.append(
                 _regret_cell(f, method, problem).assign(problem=problem_label, algorithm=label)
             )
@@ -86,6 +86,7 @@ def _regret_cell(f: Array, method: Framework, problem: ConvexProblem) -> pd.Data
             "dim": problem.dim,
             "samples": method.size(problem.dim),
             "iterations": ends,
+            "runs": len(f),
             **interval(average[:, ends - 1], "regret"),
             "theorem_4": fourth,
             "theorem_5": fifth,
@@ -143,6 +144,7 @@ def growth(
                         "estimator": estimator,
                         "dim": dims,
                         "iterations": iterations,
+                        "runs": runs,
                         **interval(regrets, "regret"),
                         "bound": limits,
                         **interval(slopes, "slope"),
@@ -416,8 +418,13 @@ def hyper_parameters() -> pd.DataFrame:
     options. INGO and its kin are read from their dataclasses; CMA-ES as the textbook has it from
     purecma's class of constants, and as pycma has it from its table of options.
     """
+
+    def kind(field: Field[Any]) -> str:
+        """A step size like "1/d" is a formula. N has one too, and is set, as popsize is."""
+        return "rule" if field.name == "step_size" and isinstance(field.default, str) else "set"
+
     rows = [
-        {"method": name, "parameter": field.name, "kind": "set"}
+        {"method": name, "parameter": field.name, "kind": kind(field)}
         for name in ("ingo", "ingo_step", "fast_ingo", "igo", "es")
         for field in fields(algorithms.load(name))  # type: ignore[arg-type]
     ]

@@ -76,9 +76,10 @@ def draw(
     for ax in axes[-1]:
         ax.set_xlabel("evaluations")
         if x == "linear":
-            ax.xaxis.set_major_formatter(style.thousands)
+            ax.xaxis.set_major_formatter(style.THOUSANDS)
     for ax in axes[:, 0]:
         ax.set_ylabel("mean f over runs")
+    figure.align_ylabels()
     long = max(len(i.label) for i in look.values()) > 12
     style.legend(figure, look.values(), width if long else 2 * width)
     return figure, _caption(runs, column, band, target)
@@ -136,14 +137,16 @@ def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
         f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. A run that "
         "has ended carries its last value forward. A dot ends a line whose runs have all reached "
         "the target; a cross ends one where a run stopped for another reason than its budget, and "
-        f"the dotted line carries its last value on. {_ends(runs)}"
+        "the dotted line carries its last value on. Of lines that coincide, the last one in the "
+        f"legend is on top. {_ends(runs)}"
     )
 
 
 def _ends(runs: pd.DataFrame) -> str:
-    """How often runs ended for a reason other than target and budget; optimisers that ended alike
-    share an entry.
+    """How often runs ended for a reason other than target and budget, and on which functions;
+    optimisers that ended alike share an entry.
     """
+    everywhere = runs["title"].nunique()
     early = runs[~runs["stop"].isin(["target", "budget"])]
     reasons = early["stop"].where(
         early["stop_detail"] == "", early["stop"] + " (" + early["stop_detail"] + ")"
@@ -152,6 +155,9 @@ def _ends(runs: pd.DataFrame) -> str:
     for name, own in reasons.groupby(early["algorithm"], sort=False):
         counts = own.value_counts(sort=False).items()
         words = ", ".join(f"{count} {reason}" for reason, count in counts)
+        titles = early.loc[own.index, "title"].drop_duplicates()
+        if len(titles) < everywhere:
+            words += f" on {' and '.join(titles)}"
         alike.setdefault(words, []).append(style.label(str(name)))
     ends = [f"{words}: {'; '.join(names)}" for words, names in alike.items()]
     return f"Runs that ended before target and budget. {'. '.join(ends)}." if ends else ""
@@ -168,6 +174,7 @@ def main(arguments: list[str] | None = None) -> None:
         column=COLUMNS,
         band=BANDS,
         x=("linear", "log"),
+        target=1e-10,
     )
 
 

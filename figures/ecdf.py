@@ -43,7 +43,7 @@ def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
             markevery=0.2, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
         )  # fmt: skip
     ax.set_xscale("log")
-    ax.set_xlim(100, right)
+    ax.set_xlim(100 if right > 100 else 1, right)
     ax.set_ylim(0, 1)
     ax.set_xlabel("evaluations")
     ax.set_ylabel("share of targets reached")

@@ -1,4 +1,4 @@
-"""Three readings of the regret, one column a problem: batch mean, best so far, at the mode.
+"""Three readings of the regret, one column a problem: batch mean, best so far, recommended point.
 
 python -m figures.regret results/tables/figure_3 --to results/figures/figure_3
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from figures import style
 
-ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "at the mode"}
+ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "recommended"}
 POINTS = 400  # of a line, at most
 LINEAR = 0.1  # below this a regret is drawn on a linear axis, so that 0 is on it
 
@@ -48,6 +48,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
                     _draw_cell(ax, cell, line, right)
             ax.set_xscale("log")
             ax.set_xlim(here["evaluations"].min(), right)
+            ax.tick_params(which="minor", bottom=False)
             ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
             ax.set_ylim(-0.2 * LINEAR, top)
             ax.axhline(LINEAR, color="0.8", linewidth=0.5, zorder=0)
@@ -88,8 +89,8 @@ def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
     return (
         f"Mean over {style.runs_a_cell(runs)} runs of the regret, against evaluations, in a band "
         "from the smallest to the largest run. Upper row: mean of the current batch. Middle row: "
-        "best point so far. Lower row: the point that the method would bet on.\n\n"
-        "That point is the mode of a distribution or the best member of a population. The axis is "
+        "best point so far. Lower row: the recommended point.\n\n"
+        "That is the mode of a distribution, or the best member of a population. The axis is "
         f"linear below {LINEAR:g}, so that 0 is on it. "
         "A run that has ended carries its last value forward, and the dotted line carries on the "
         f"mean. How the runs ended, from left to right: {ends}. A run ends as flat where all "

@@ -55,7 +55,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
         column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         column[-1].set_xlabel(x.replace("_", " "))
         column[-1].set_xlim(left=0)
-        column[-1].xaxis.set_major_formatter(style.thousands)
+        column[-1].xaxis.set_major_formatter(style.THOUSANDS)
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(words)
     style.legend(figure, look.values(), min(5, len(look)))
@@ -66,6 +66,8 @@ def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.flo
     """Where the points of a cell's curves stand on the axis of ``x``."""
     if x == "environment_steps":
         steps: NDArray[np.float64] = cell.loc[cell["quantity"] == x, "mean"].to_numpy(dtype=float)
+        if not steps.size:
+            raise ValueError("its tasks have no steps; x can be iterations or evaluations")
         return steps
     rows = cell.loc[cell["quantity"] == "batch_mean", "evaluations"]
     evaluations: NDArray[np.float64] = rows.to_numpy(dtype=float)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import EngFormatter
 
 
 class Line(NamedTuple):
@@ -42,26 +45,27 @@ LINES = {
     "simple_ga": Line("GA, textbook", GREEN, (0, (3, 1, 1, 1)), "^"),
 }
 
+THOUSANDS = EngFormatter(sep="")  # the labels of ticks: 1.8M, 300k, 0
+
 SPARE = [
     Line("", color, dash, marker)
     for dash in ("-", "--")
     for color, marker in zip((PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK), "XopsvD^", strict=True)
 ]
 
-
 NAMES = {"reinforce": "Reinforce GD", "sep_cma_es": "sep-CMA-ES"}
 
 
 def lines(algorithms: Iterable[str]) -> dict[str, Line]:
     """The line of each of these optimisers; those without one of their own get a spare."""
-    spare = iter(SPARE)
+    spare = cycle(SPARE)
     return {name: LINES.get(name) or next(spare)._replace(label=label(name)) for name in algorithms}
 
 
 def label(algorithm: str) -> str:
     """What a picture calls an optimiser; es_0.01, an arm of a sweep, is "ES, 0.01"."""
     base, _, value = algorithm.rpartition("_")
-    if base and value[0].isdigit():
+    if base and value[:1].isdigit():
         return f"{label(base)}, {value}"
     if algorithm in LINES:
         return LINES[algorithm].label
@@ -100,13 +104,6 @@ def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
 
 
-def thousands(value: float, _: int) -> str:
-    """The label of a tick: 1.8M, 300k, 0."""
-    if value >= 1e6:
-        return f"{value / 1e6:g}M"
-    return f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"
-
-
 def runs_a_cell(runs: pd.DataFrame) -> str:
     """How many runs the cells of a table have: "20", or "3 to 5"."""
     counts = runs.groupby(["problem", "algorithm"], sort=False).size()
@@ -134,7 +131,7 @@ def command(
     draw: Callable[..., tuple[Figure, str]],
     names: tuple[str, ...],
     arguments: list[str] | None,
-    **options: Iterable[str],
+    **options: Iterable[str] | float,
 ) -> None:
     """The command line of a module that draws one picture from the tables of an experiment.
 
@@ -144,18 +141,25 @@ def command(
         draw: from the tables to the picture and its caption.
         names: of the tables that ``draw`` takes, without suffix.
         arguments: of the command line; None takes the process's own.
-        options: further keywords of ``draw``, each with what it may be; the first is the default.
+        options: further keywords of ``draw``, each with what it may be, of which the first is the
+            default, or with a number that is the default.
     """
     parser = argparse.ArgumentParser(
         prog=f"python -m figures.{module}", description=(about or "").splitlines()[0]
     )
     files = " and ".join(f"{name}.parquet" for name in names)
     parser.add_argument("tables", type=Path, help=f"folder with {files}")
-    for option, choices in options.items():
-        allowed = tuple(choices)
-        parser.add_argument(f"--{option}", choices=allowed, default=allowed[0])
+    for option, allowed in options.items():
+        if isinstance(allowed, float):
+            parser.add_argument(f"--{option}", type=float, default=allowed)
+        else:
+            choices = tuple(allowed)
+            parser.add_argument(f"--{option}", choices=choices, default=choices[0])
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     tables = (pd.read_parquet(args.tables / f"{name}.parquet") for name in names)
-    figure, caption = draw(*tables, **{option: getattr(args, option) for option in options})
+    try:
+        figure, caption = draw(*tables, **{option: getattr(args, option) for option in options})
+    except ValueError as error:
+        sys.exit(f"error: {error}")
     save(figure, args.to, caption)

@@ -69,13 +69,14 @@ def regret(table: pd.DataFrame) -> tuple[Figure, str]:
         ),
         "; ",
     )
-    held = (table["regret_high"] <= table["theorem_5"].fillna(table["theorem_4"])).all()
+    highest = table["regret_high"].fillna(table["regret"])  # a single run has no interval
+    held = (highest <= table["theorem_5"].fillna(table["theorem_4"])).all()
     far = table["reach"].max() / table["radius"].min()
     return figure, (
-        f"Average regret (1/T) Σ f(μ_t) − f(μ*) in d = {table['dim'].iloc[0]}, mean over runs with "
-        f"its 95 % interval, and dotted in the same colour the bound: Theorem 5 for one sample, "
-        f"its orthogonal form for orthogonal samples, Theorem 4 with 𝓑 from L for the "
-        f"rest.\n\n"
+        f"Average regret (1/T) Σ f(μ_t) − f(μ*) in d = {table['dim'].iloc[0]}, mean over "
+        f"{table['runs'].iloc[0]} runs with its 95 % interval, and dotted in the same colour the "
+        f"bound: Theorem 5 for one sample, its orthogonal form for orthogonal samples, Theorem 4 "
+        f"with 𝓑 from L for the rest.\n\n"
         f"Every regret {'lies' if held else 'does NOT lie'} below its bound, but the bounds are "
         f"vacuous: at the last T they are {factor.min():.0f} to {factor.max():.0f} times too "
         f"large. Slope of log regret against log T over the last decade, 95 % intervals (T⁻¹ log T "
@@ -116,8 +117,9 @@ def growth(table: pd.DataFrame) -> tuple[Figure, str]:
     both = table.pivot(index=["problem", "dim"], columns="estimator", values="regret")
     gain = both["batch"] / both["orthogonal"]
     return figure, (
-        f"Average regret after {table['iterations'].iloc[0]} iterations against d, mean over runs "
-        f"with its 95 % interval; independent and orthogonal with N = d; dotted the bounds.\n\n"
+        f"Average regret after {table['iterations'].iloc[0]} iterations against d, mean over "
+        f"{table['runs'].iloc[0]} runs with its 95 % interval; independent and orthogonal with "
+        f"N = d; dotted the bounds.\n\n"
         f"Fitted powers of d with 95 % intervals: {'; '.join(said)}. The d² (one sample) and "
         f"d (orthogonal) take R and B₁ for constants, which at least grow like d. Independent "
         f"samples have {gain.min():.2f} to {gain.max():.2f} times the regret of as many orthogonal "
@@ -172,15 +174,17 @@ def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
         line = LINES[name]
         ax.plot(at, z, marker=line.marker, color=line.color, linestyle="", markersize=3,
                 markerfacecolor="white", label=line.label)  # fmt: skip
-    ax.axline((0, 0), slope=1, color="0.45", linewidth=0.7)
+    fair = np.linspace(*ax.get_xlim(), 2)
+    ax.plot(fair, fair, color="0.45", linewidth=0.7)
     ax.set_yscale("symlog", linthresh=4)
+    ax.set_yticks([-20, -4, -2, 0, 2, 4, 20], labels=["−20", "−4", "−2", "0", "2", "4", "20"])
     ax.set_xlabel("normal quantile")
     ax.set_ylabel("(estimate − exact) / standard error")
     ax.legend(fontsize=7)
     figure.tight_layout()
-    fair = table[table["estimator"] != "centred"]
-    worst = fair["z"].abs().max()
-    chance = 1 - (1 - 2 * stats.norm.sf(worst)) ** len(fair)
+    others = table[table["estimator"] != "centred"]
+    worst = others["z"].abs().max()
+    chance = 1 - (1 - 2 * stats.norm.sf(worst)) ** len(others)
     centred = table[table["estimator"] == "centred"]
     ratio = np.sum(centred["estimate"] * centred["exact"]) / np.sum(centred["exact"] ** 2)
     return figure, (
@@ -188,9 +192,9 @@ def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
         f"{table['function'].nunique()} functions with a closed-form Gaussian mean, "
         f"{table['repeats'].iloc[0]} repeats; the line is what an unbiased estimator "
         f"gives.\n\n"
-        f"Worst of {len(fair)} components: {worst:.2f} standard errors, as bad or worse by chance "
-        f"with probability {chance:.2f} if independent. The estimate centred by the batch's mean, "
-        f"which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} "
+        f"Worst of {len(others)} components: {worst:.2f} standard errors, as bad or worse by "
+        f"chance with probability {chance:.2f} if independent. The estimate centred by the "
+        f"batch's mean, which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} "
         f"times the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
         f"{centred['z'].abs().max():.0f} standard errors away."
     )
@@ -205,7 +209,7 @@ def trust_region(table: pd.DataFrame) -> tuple[Figure, str]:
         ax.plot(cell["moved"], np.fmax(cell["error"], 1e-16), ".", color=color, label=label)
     _log_log(ax)
     ax.set_xlabel("how far the mean moves")
-    ax.set_ylabel("closed form − numerical solution")
+    ax.set_ylabel("relative difference of closed form and solver")
     ax.set_ylim(top=max(1e-2, 3 * table["error"].max()))
     ax.legend(fontsize=7)
     figure.tight_layout()
@@ -223,7 +227,7 @@ def gap(table: pd.DataFrame) -> tuple[Figure, str]:
     """The lemma behind Theorem 5 as Σ_t gets thin."""
     figure, ax = plt.subplots(figsize=(4.4, 3.4))
     _curve(ax, table, "condition", "measured", Line("E‖Σ'‖‖ĝ‖², measured", RED, "-", "o"))
-    ax.plot(table["condition"], table["exact"], color=RED, linewidth=0.7, label="exact")
+    ax.plot(table["condition"], table["exact"], "+", color=BLACK, markersize=9, zorder=3)
     ax.plot(table["condition"], table["bound"], color=BLACK, **BOUND)
     ax.plot(table["condition"], table["repaired"], color=BLUE, **BOUND)
     right = table.iloc[-1]
@@ -250,7 +254,7 @@ def gap(table: pd.DataFrame) -> tuple[Figure, str]:
         f"The inequality behind Theorem 5 on a linear function, d = {table['dim'].iloc[0]}, with "
         f"95 % intervals.\n\nFor an isotropic Σ the bound is {slack.iloc[0]:.1f} times as large as "
         f"what it bounds; it {fails}. With κ(Σ) as a factor it is {slack.min():.1f} to "
-        f"{slack.max():.1f} times as large. The solid line without marks is the closed form."
+        f"{slack.max():.1f} times as large. Crosses: the left side in closed form."
     )
 
 
@@ -264,7 +268,7 @@ def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
     }
     labels = {
         "ingo": "INGO", "ingo_step": "INGOstep", "fast_ingo": "Fast-INGO", "igo": "IGO", "es": "ES",
-        "cma_es": "CMA-ES, as in its textbook", "pycma": "CMA-ES, as in pycma",
+        "cma_es": "CMA-ES (purecma)", "pycma": "CMA-ES (pycma)",
     }  # fmt: skip
     counts = table.groupby(["method", "kind"], sort=False).size().unstack(fill_value=0)
     counts = counts.reindex(columns=list(kinds), fill_value=0)
@@ -287,8 +291,9 @@ def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
         f"Hyper-parameters, read from the code.\n\n"
         f"INGO: {names['ingo']}. CMA-ES in its textbook form (purecma): {names['cma_es']}. The "
         f"update of INGO has {total['ingo']}, that of CMA-ES {total['cma_es']}; but all of "
-        f"CMA-ES's constants have a formula, and of what its user does set there are "
-        f"{counts.loc['cma_es', 'set']}. pycma lets its user change {total['pycma']}, "
+        f"CMA-ES's constants have a formula, as INGO's step size has, and of what its user does "
+        f"set there are {counts.loc['cma_es', 'set']}, of INGO {counts.loc['ingo', 'set']}. pycma "
+        f"lets its user change {total['pycma']}, "
         f"{counts.loc['pycma', 'strategy']} of them of the update."
     )
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 import tables
 
-from figures import convergence, regret, style
+from experiments import plan
+from figures import convergence, regret, stability, style
+
+ROOT = Path(__file__).parent.parent
 
 
 def curves(problem, algorithm, mean, runs=3):
@@ -51,6 +56,48 @@ def test_a_panel_a_problem_and_a_line_an_optimiser(drawn):
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["INGO", "ES, 0.1"]
     solid = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
     assert np.array_equal(solid[0].get_ydata(), [1, 1e-5, 1e-11])
+
+
+def test_the_target_is_that_of_the_experiment(tmp_path):
+    """It is drawn and named as the config has it."""
+    what = plan.load(ROOT / "config.yaml", figures={"f": {"experiment": "own"}}, experiments={
+        "own": {"dim": 4, "budget": 90, "target": 1e-6, "problems": {"levy": {}},
+                "algorithms": {"ingo": {}}}})  # fmt: skip
+    assert "--target 1e-06" in what.figure_command("f")
+    folder = tmp_path / "e"
+    tables.write(tmp_path, "e", tables.cell("levy", "ingo", [300.0] * 3))
+    curves("levy", "ingo", [1, 1e-5, 1e-7]).to_parquet(folder / "curves.parquet")
+    convergence.main([str(folder), "--target", "1e-06", "--to", str(folder / "picture")])
+    assert "Dashed: the target 1e-06," in (folder / "picture.md").read_text()
+
+
+def test_reasons_to_end_name_the_functions_unless_it_is_all_of_them():
+    early = {"stop": "flat", "stop_detail": ""}
+    runs = pd.concat(
+        [
+            tables.cell("levy", "ingo", [np.inf] * 2).assign(**early),
+            tables.cell("discus", "ingo", [np.inf] * 2),
+            tables.cell("levy", "igo", [np.inf] * 2).assign(**early),
+            tables.cell("discus", "igo", [np.inf] * 2).assign(**early),
+        ],
+        ignore_index=True,
+    )
+    assert convergence._ends(runs).endswith("budget. 2 flat on Levy: INGO. 4 flat: IGO.")
+
+
+def test_a_method_without_a_prediction_is_drawn_without_one():
+    sigma = curves("noise", "fast_ingo", [1, 1, 1]).assign(quantity="sigma")
+    runs = tables.cell("noise", "fast_ingo", [np.inf] * 3)
+    figure, caption = stability.draw(runs, sigma)
+    assert len(figure.axes[0].lines) == 1
+    assert "predicted +" not in caption
+    style.plt.close(figure)
+
+
+def test_there_is_a_line_for_any_number_of_arms_and_any_label():
+    look = style.lines([f"arm_{i}" for i in range(40)] + ["es_"])
+    assert look["arm_39"].label == "arm, 39"
+    assert look["es_"].label == "es "
 
 
 def test_what_a_log_axis_drops_is_written_in_the_panel(drawn):

@@ -20,6 +20,7 @@ from algorithms.gaussian import DiagonalGaussian, Gaussian
 from algorithms.interface import Samples, Stop
 from algorithms.loop import iterate
 from experiments import bounds, plan, theory, trace
+from experiments.readme import PUBLISHED
 from experiments.single import Spec, run
 from figures import style
 from figures import theory as pictures
@@ -522,6 +523,11 @@ def test_hyper_parameters_are_read_from_the_code():
     assert named["cma_es"] == constants
     assert {"CMA_active", "tolfun", "maxiter"} <= set(named["pycma"])
     assert len(named["pycma"]) == len(set(named["pycma"]))
+    rules = table[table["kind"] == "rule"].groupby("method")["parameter"].agg(list)
+    assert rules["ingo"] == rules["fast_ingo"] == ["step_size"]
+    assert rules["cma_es"] == constants[2:]
+    kept = HERE.parent / PUBLISHED / "tables" / "theory" / "hyper_parameters.csv"
+    pd.testing.assert_frame_equal(pd.read_csv(kept), table)
 
 
 # ---- the workflow and the pictures ---------------------------------------------------------------
@@ -576,6 +582,17 @@ def test_the_caption_says_whether_the_bound_holds(tmp_path):
     assert "regret lies below its bound" in caption
     table.loc[3, "theorem_5"] = 0.5 * table.loc[3, "regret"]
     assert "does NOT lie" in pictures.regret(table)[1]
+    table["theorem_5"] = 10 * table["regret"]
+    table[["regret_low", "regret_high"]] = np.nan  # of a single run
+    assert "regret lies below its bound" in pictures.regret(table)[1]
+
+
+def test_the_line_of_an_unbiased_estimator_has_a_slope_of_one(unbiased):
+    figure, _ = pictures.unbiased(unbiased)
+    x, y = figure.axes[0].lines[-1].get_data()
+    assert x[0] < -2
+    assert np.array_equal(x, y)
+    style.plt.close(figure)
 
 
 def test_the_same_seed_gives_the_same_table_and_another_does_not():
