@@ -19,27 +19,25 @@ from numpy.typing import NDArray
 from experiments import packed, trace
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
+FIRST = ("f_mean", "batch_min", "batch_mean", "sigma")  # of the first row
+QUANTILES = {"min": 0.0, "q1": 0.25, "median": 0.5, "q3": 0.75, "max": 1.0}
 AREAS = ("f_mean", "batch_mean")  # averaged over a run, to say how fast it was
 
 
-def run_row(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """A trace as its row of the table of runs (its last row and why it ended), and all its rows.
-
-    Raises:
-        ValueError: the file is no whole trace.
+def run_row(rows: pd.DataFrame, metadata: dict[str, Any]) -> dict[str, Any]:
+    """A trace as its row of the table of runs: its last row and why it ended, what it began with,
+    and what it was on average.
     """
-    table, metadata = trace.read(path)
-    rows = table.to_pandas()
     last = rows.iloc[-1].to_dict()
     ints = {name: int(last[name]) for name in ("iteration", "evaluations", "environment_steps")}
     kept = {name: metadata[name] for name in ("seed", "title", "minimum", "stop", "stop_detail")}
-    first = {f"first_{name}": rows[name].iloc[0] for name in ("batch_mean", "sigma")}
+    first = {f"first_{name}": rows[name].iloc[0] for name in FIRST}
     spec = metadata["spec"]
     areas = {
         f"area_{name}": _average(rows["evaluations"], rows[name], spec["budget"]) for name in AREAS
     }
     dim = spec["problem_parameters"].get("dim")
-    return {**kept, "dim": dim, **first, **areas, **last, **ints, "hits": metadata["hits"]}, rows
+    return {**kept, "dim": dim, **first, **areas, **last, **ints, "hits": metadata["hits"]}
 
 
 def _average(x: pd.Series, y: pd.Series, end: int) -> float:
@@ -59,27 +57,21 @@ def curve(runs: list[pd.DataFrame], quantity: str) -> pd.DataFrame:
     A run that has ended carries its last value forward to where the last run ends. Statistics
     are over the finite values, and ``finite`` counts them: one lost run must not poison a mean.
 
-    Returns columns evaluations, runs, going (runs that have not ended before this point), finite,
-    mean, min, q1, median, q3, max.
+    Returns columns evaluations, runs, finite, mean, min, q1, median, q3, max.
     """
     # On the grid, every run that is still going has a row of its own.
     last = max(int(rows["evaluations"].iloc[-1]) for rows in runs)
     on_grid = [rows["evaluations"].iloc[:-1] for rows in runs]
     grid = np.unique(np.concatenate([*on_grid, [last]]))
-    ends = np.array([rows["evaluations"].iloc[-1] for rows in runs])
     values = np.array([_step(rows, quantity, grid) for rows in runs])  # (runs, grid)
-    values[~np.isfinite(values)] = np.nan
-    with np.errstate(all="ignore"):
-        masked = np.ma.masked_invalid(values)
-        quartiles = _nanquantile(values, (0.0, 0.25, 0.5, 0.75, 1.0))
+    finite = pd.DataFrame(np.where(np.isfinite(values), values, np.nan))
     return pd.DataFrame(
         {
             "evaluations": grid,
             "runs": len(runs),
-            "going": (ends[:, None] >= grid).sum(axis=0),
-            "finite": np.isfinite(values).sum(axis=0),
-            "mean": masked.mean(axis=0).filled(np.nan),
-            **dict(zip(("min", "q1", "median", "q3", "max"), quartiles, strict=True)),
+            "finite": finite.count(),
+            "mean": finite.mean(),
+            **{name: finite.quantile(level) for name, level in QUANTILES.items()},
         }
     )
 
@@ -89,15 +81,6 @@ def _step(rows: pd.DataFrame, quantity: str, grid: NDArray[np.int64]) -> NDArray
     at = np.searchsorted(rows["evaluations"].to_numpy(), grid, side="right") - 1
     values: NDArray[np.float64] = rows[quantity].to_numpy(dtype=float)
     return values[np.maximum(at, 0)]
-
-
-def _nanquantile(values: NDArray[np.float64], levels: tuple[float, ...]) -> NDArray[np.float64]:
-    """Quantiles over the finite runs at each grid point; NaN where there is none."""
-    result = np.full((len(levels), values.shape[1]), np.nan)
-    some = np.isfinite(values).any(axis=0)
-    if some.any():
-        result[:, some] = np.nanquantile(values[:, some], levels, axis=0)
-    return result
 
 
 def aggregate(
@@ -115,12 +98,12 @@ def aggregate(
             cell = []
             for seed in range(runs):
                 try:
-                    row, steps = run_row(folder / problem / algorithm / f"{seed}.parquet")
+                    table, metadata = trace.read(folder / problem / algorithm / f"{seed}.parquet")
                 except ValueError as error:
                     broken.append(str(error))
                 else:
-                    rows.append({**label, **row})
-                    cell.append(steps)
+                    cell.append(table.to_pandas())
+                    rows.append({**label, **run_row(cell[-1], metadata)})
             if len(cell) == runs:
                 stepping = any(run["environment_steps"].iloc[-1] for run in cell)
                 quantities = (*QUANTITIES, "environment_steps") if stepping else QUANTITIES

@@ -73,7 +73,11 @@ def final_values(runs: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
     """Both tables for reading: aRT (successes) by target, and final values."""
-    lines = ["# Evaluations to a target", "", "aRT in evaluations, in brackets the share of runs."]
+    lines = [
+        "# Evaluations to a target",
+        "",
+        "aRT in evaluations, in brackets the runs that got there of all.",
+    ]
     shown = [t for t in DECADES if round(np.log10(t)) in (0, -1, -2, -4, -6, -8, -10)]
     lines += ["", "| problem | optimiser |" + "".join(f" {t:.0e} |" for t in shown)]
     lines += ["|---|---|" + "---|" * len(shown)]

@@ -194,8 +194,8 @@ def unbiased(table: pd.DataFrame) -> tuple[Figure, str]:
         f"gives.\n\n"
         f"Worst of {len(others)} components: {worst:.2f} standard errors, as bad or worse by "
         f"chance with probability {chance:.2f} if independent. The estimate centred by the "
-        f"batch's mean, which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is {ratio:.3f} "
-        f"times the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
+        f"batch's mean, which Algorithms 1 and 2 use before they divide by σ̂, is biased: it is "
+        f"{ratio:.3f} times the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
         f"{centred['z'].abs().max():.0f} standard errors away."
     )
 

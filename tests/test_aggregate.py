@@ -20,7 +20,6 @@ def test_an_ended_run_carries_its_last_value_forward():
     )
     assert curve["evaluations"].tolist() == [10, 20, 30, 40]
     assert curve["mean"].tolist() == [7.0, 5.0, 4.0, 1.0]  # at 30 and 40 the first run counts 2
-    assert curve["going"].tolist() == [2, 2, 1, 1]
     assert curve["min"].tolist() == [6.0, 4.0, 2.0, 0.0]
     assert curve["max"].tolist() == [8.0, 6.0, 6.0, 2.0]
 
@@ -99,3 +98,38 @@ def test_every_broken_or_missing_trace_is_named(traces):
     text = str(error.value)
     assert f"--force {broken}" in text
     assert text.count("is not a whole trace") == 3  # one cut, two that were never run
+
+
+STEPS = [  # of a run of two rows that ends before its budget
+    {"iteration": 1, "evaluations": 10, "environment_steps": 100, "f_mean": 8.0, "batch_min": 5.0,
+     "batch_mean": 6.0, "best": 5.0, "sigma": 1.0, "condition": 1.0},
+    {"iteration": 3, "evaluations": 30, "environment_steps": 300, "f_mean": 2.0, "batch_min": 7.0,
+     "batch_mean": 4.0, "best": 3.0, "sigma": 0.5, "condition": 2.0},
+]  # fmt: skip
+METADATA = {
+    "spec": {"budget": 50, "problem_parameters": {"dim": 7}}, "seed": 4, "title": "T",
+    "minimum": 1.0, "stop": "flat", "stop_detail": "d",
+}  # fmt: skip
+
+
+def test_a_row_of_the_table_of_runs():
+    """Where it began and ended, and averages over the budget, the last value carried on."""
+    row = aggregate.run_row(pd.DataFrame(STEPS), {**METADATA, "hits": [10, 30]})
+    assert {name: row[name] for name in STEPS[1]} == STEPS[1]
+    assert {name: row[f"first_{name}"] for name in aggregate.FIRST} == {
+        "f_mean": 8.0, "batch_min": 5.0, "batch_mean": 6.0, "sigma": 1.0
+    }  # fmt: skip
+    assert row["area_f_mean"] == ((8 + 2) / 2 * 20 + 2 * 20) / 40
+    assert row["area_batch_mean"] == ((6 + 4) / 2 * 20 + 4 * 20) / 40
+    assert (row["seed"], row["stop"], row["dim"], row["hits"]) == (4, "flat", 7, [10, 30])
+
+
+@pytest.mark.parametrize("stepping", [True, False])
+def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, stepping):
+    run = trace.Trace(hits=[])
+    for step in STEPS:
+        run.append(**step | ({} if stepping else {"environment_steps": 0}))
+    trace.write(tmp_path / "p" / "a" / "0.parquet", run, METADATA)
+    _, curves = aggregate.aggregate(tmp_path, ["p"], ["a"], 1)
+    own = curves.loc[curves["quantity"] == "environment_steps", "mean"].tolist()
+    assert own == ([100.0, 300.0] if stepping else [])

@@ -51,7 +51,7 @@ def test_an_outlier_is_outside_the_middle_half(runs):
     assert interquartile_mean(np.arange(8.0)) == np.arange(2, 6).mean()
 
 
-def test_the_probability_of_improvement_is_newcombes(runs):
+def test_the_probability_of_improvement_is_mann_whitneys(runs):
     rng = np.random.default_rng(0)
     for _ in range(20):
         a, b = rng.integers(0, 4, 6).astype(float), rng.integers(0, 4, 5).astype(float)
@@ -169,6 +169,33 @@ def test_the_picture_turns_values_into_rewards(x, at):
     assert (band[:, 1].min(), band[:, 1].max()) == (-1.0, 4.0)
     assert "2 runs of 3 iterations." in caption
     plt.close(figure)
+
+
+def test_every_task_and_method_has_its_own_line():
+    runs, lines = [], []
+    for i, task in enumerate(("walk", "stand")):
+        for j, name in enumerate(("ours", "theirs")):
+            last = 4 + 2 * i + j
+            runs.append(
+                cell(task, name, [1.0, 1.0]).assign(iteration=[last - 1, last], stop="budget")
+            )
+            level = np.full(last, -10.0 * i - j)
+            lines += [curves(task, name, q, level) for q in ("batch_mean", "f_mean")]
+    figure, caption = reward.draw(pd.concat(runs), pd.concat(lines), "evaluations")
+    drawn = [[(set(line.get_ydata()), len(line.get_xdata())) for line in ax.lines]
+             for ax in figure.axes[:2]]  # fmt: skip
+    assert drawn == [[({0.0}, 4), ({1.0}, 5)], [({10.0}, 6), ({11.0}, 7)]]
+    assert "Walk 2 runs of 5 iterations; Stand 2 runs of 7 iterations." in caption
+    with pytest.raises(ValueError, match="no steps; x can be iterations or evaluations"):
+        reward.draw(pd.concat(runs), pd.concat(lines), "environment_steps")
+    plt.close("all")
+
+
+def test_zero_is_the_mean_of_all_first_batches():
+    runs = pd.concat([cell("walk", "ours", [50.0] * 4), cell("walk", "theirs", [0.0] * 4)])
+    runs["first_batch_mean"] = [-10.0, 0, 0, 0, -10.0, 0, 0, 0]  # 2.5 on average
+    row = entry(rewards(runs), ALL, "theirs")
+    assert row["value"] == pytest.approx(-2.5 / 47.5)
 
 
 def test_the_caption_names_runs_that_ended_early():

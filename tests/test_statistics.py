@@ -52,6 +52,18 @@ def test_final_values(runs):
     assert table.loc["half", "ended"] == "target 1, budget 1"
 
 
+def test_final_values_are_above_the_minimum_and_ordered():
+    cell = tables.cell("p", "a", [INF] * 5, best=[7.0, 3.0, 4.0, 6.0, 5.0]).assign(minimum=2.0)
+    row = statistics.final_values(cell).iloc[0]
+    assert row[["best", "q1", "median", "q3", "worst"]].tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_quartiles_of_the_evaluations_are_of_the_runs_that_got_there():
+    cell = tables.cell("p", "a", [5000.0, 1000.0, 3000.0, INF, 2000.0, 4000.0])
+    row = statistics.fixed_targets(cell).iloc[-1]
+    assert row[["q1", "median", "q3"]].tolist() == [2000.0, 3000.0, 4000.0]
+
+
 def test_statistics_are_written_for_reading_too(runs, tmp_path):
     runs.to_parquet(tmp_path / "runs.parquet")
     statistics.main([str(tmp_path), "--to", str(tmp_path)])
