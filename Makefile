@@ -8,18 +8,24 @@ UV := uv==0.13.9
 CONFIG ?= config.yaml
 SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
-SETTINGS = --configfile $(CONFIG) $(if $(RUNS),--config runs=$(RUNS))
+FEWER = $(if $(RUNS),--config runs=$(RUNS))
+SETTINGS = --configfile $(CONFIG) $(FEWER)
+
+# a command that fails in the middle of a pipe is a failure
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 
 .PHONY: help setup quick replicate benchmark throughput film figures publish restore test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  Options: RUNS=2 (seeds a cell), CORES=4 (default: all), PYTHON=python3.12"
+	@echo "  Options: CORES=4 (default: all), PYTHON=python3.12; of quick, replicate, figure_% and"
+	@echo "  film: RUNS=2 (seeds a cell)"
 
 setup: .venv/ready ## make the environment in .venv (the other targets do so by themselves)
 
 quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (some minutes)
-	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml
+	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml $(FEWER)
 	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
 
 replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl-C, the same again goes on)
@@ -52,7 +58,7 @@ publish: .venv/ready ## keep what is in results, and show it in the README
 # it pauses a tenth of a second after each trace, hence several at once
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
 	.venv/bin/python -m experiments.keep restore --config $(CONFIG) $(if $(OTHER_CODE),--other-code) \
-		| xargs --no-run-if-empty -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
+		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest

@@ -28,25 +28,32 @@ JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 
 
-def pack(what: plan.Plan, kept: Path) -> list[Path]:
-    """Add the traces of ``what`` to the kept ones, and the seconds that their jobs took; returns
-    the files that they are in.
+def pack(what: plan.Plan, kept: Path) -> tuple[list[Path], list[Path]]:
+    """Add the traces of ``what`` to the kept ones, and the seconds that their jobs took.
+
+    Returns:
+        The files that they are in, and the traces that were left out because they are of other
+        settings than ``what`` asks for.
     """
-    files = _pack_seconds(what.results / "times", kept)
+    files, left_out = [], []
     for experiment, seeds in _seeds(what):
         for seed in seeds:
             cells = {}
-            for cell in what.experiments[experiment].cells:
+            for cell, spec in what.experiments[experiment].cells.items():
                 path = Path(what.trace(experiment, *cell, seed))
                 if path.is_file():
-                    cells[cell] = trace.read(path)
+                    rows, metadata = trace.read(path)
+                    if metadata["spec"] == asdict(spec):
+                        cells[cell] = rows, metadata
+                    else:
+                        left_out.append(path)
             if not cells:
                 continue
             file = kept / experiment / f"{seed}.parquet"
             before = dict(read(file)) if file.is_file() else {}
             write(file, before | cells)
             files.append(file)
-    return files
+    return files + _pack_seconds(what.results / "times", kept), left_out
 
 
 def job_seconds(times: Path) -> pd.DataFrame:
@@ -62,15 +69,26 @@ def job_seconds(times: Path) -> pd.DataFrame:
 
 
 def _pack_seconds(times: Path, kept: Path) -> list[Path]:
-    """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds."""
+    """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds, as far as the
+    traces are kept.
+    """
     files = []
     for experiment, jobs in job_seconds(times).groupby("experiment"):
-        file = kept / str(experiment) / "seconds.csv"
+        folder = kept / str(experiment)
+        labels = [
+            pq.read_table(file, columns=["problem", "algorithm"])
+            .to_pandas()
+            .drop_duplicates()
+            .assign(seed=int(file.stem))
+            for file in folder.glob("*.parquet")
+        ]
+        if not labels:
+            continue
+        file = folder / "seconds.csv"
         before = [pd.read_csv(file)] if file.is_file() else []
         table = pd.concat([*before, jobs.drop(columns="experiment")])
-        table = table.drop_duplicates(list(JOB), keep="last").sort_values(list(JOB))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(file, index=False)
+        table = table.drop_duplicates(list(JOB), keep="last").merge(pd.concat(labels), on=list(JOB))
+        table.sort_values(list(JOB)).to_csv(file, index=False)
         files.append(file)
     return files
 
@@ -164,7 +182,10 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         what = plan.load(*args.config)
         if args.direction == "pack":
-            print(*pack(what, args.kept), sep="\n")
+            files, other = pack(what, args.kept)
+            print(*files, sep="\n")
+            if other:
+                print("left out, of other settings:", *other, sep="\n", file=sys.stderr)
             return
         written, left_out = restore(what, args.kept, args.other_code)
     except ValueError as error:

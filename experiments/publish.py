@@ -41,11 +41,11 @@ def _runs(table: Path) -> int:
 
 def main() -> None:
     """Keep everything, or say why not."""
-    what = plan.load(ROOT / "config.yaml")
     published = ROOT / PUBLISHED
+    what = plan.load(ROOT / "config.yaml", published / "config.yaml")  # what was really run
     try:
         names = keep_tables(what.results / "tables", published / "tables")
-        keep.pack(what, keep.KEPT)
+        _, other = keep.pack(what, keep.KEPT)
         for file in (what.results / "figures").glob("film.*"):
             shutil.copy(file, published / "figures" / file.name)
         for name in SPEED:
@@ -56,6 +56,8 @@ def main() -> None:
     redraw.redraw(published)
     readme.main()
     print(f"Kept in {PUBLISHED}: {', '.join(names)}")
+    if other:
+        print("Not kept, of other settings:", *other, sep="\n", file=sys.stderr)
 
 
 if __name__ == "__main__":

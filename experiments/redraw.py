@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +19,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def redraw(results: Path) -> list[str]:
-    """Redraw what the tables in ``results`` allow; the names of what was made."""
+    """Redraw what the tables in ``results`` allow; the names of what was made.
+
+    Raises:
+        ValueError: there are no tables, or the name of the folder cannot go into a command.
+    """
+    if not (results / "tables").is_dir():
+        raise ValueError(f"{results} has no folder tables; what is kept: results/published")
     what = plan.load(ROOT / "config.yaml", results=str(results))
     made, pictures = [], []
     for experiment in what.experiments:
@@ -62,7 +69,10 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m experiments.redraw", description=(__doc__ or "").splitlines()[0]
     )
     parser.add_argument("results", type=Path, help="folder with the kept tables")
-    print("\n".join(redraw(parser.parse_args(arguments).results)))
+    try:
+        print("\n".join(redraw(parser.parse_args(arguments).results)))
+    except ValueError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

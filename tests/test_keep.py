@@ -78,8 +78,12 @@ def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
         assert trace.read(path)[1] == trace.read(before)[1]
 
 
-def test_seconds_are_kept_and_later_ones_take_the_place_of_earlier_ones(tmp_path):
-    what = plan.load(write_config(tmp_path))
+def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlier_ones(
+    done, tmp_path
+):
+    restored(done, tmp_path)
+    what = plan.load(tmp_path / "config.yaml")
+    kept = tmp_path / "kept"
 
     def note(seed, seconds, cpu):
         path = tmp_path / "results" / "times" / "tiny" / "noise" / "es" / f"{seed}.tsv"
@@ -87,18 +91,34 @@ def test_seconds_are_kept_and_later_ones_take_the_place_of_earlier_ones(tmp_path
         path.write_text(f"s\th:m:s\tcpu_time\n{seconds}\t0:00:09\t{cpu}\n")
         return path
 
-    note(10, 9.5, 9.0)
-    first = note(2, 0.1, "-")
-    assert keep.pack(what, tmp_path / "kept") == [tmp_path / "kept" / "tiny" / "seconds.csv"]
+    note(1, 9.5, 9.0)  # whose trace is not there
+    first = note(0, 0.1, "-")
+    files, other = keep.pack(what, kept)
+    assert other == []
+    assert files[-1] == kept / "tiny" / "seconds.csv"
+    assert pd.read_csv(files[-1])["seed"].tolist() == [0]
     first.unlink()
-    note(10, 8.5, 8.0)
-    keep.pack(what, tmp_path / "kept")
-    table = pd.read_csv(tmp_path / "kept" / "tiny" / "seconds.csv")
-    assert table["seed"].tolist() == [2, 10]
+    do_run(what, "noise", "es", 1)
+    note(1, 8.5, 8.0)
+    keep.pack(what, kept)
+    table = pd.read_csv(files[-1])
+    assert table["seed"].tolist() == [0, 1]
     assert table["seconds"].tolist() == [0.1, 8.5]
     assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
-    (tmp_path / "traces").symlink_to(tmp_path / "kept")
+    (tmp_path / "traces").symlink_to(kept)
     assert readme.cost(tmp_path) == ["The 2 jobs whose traces are kept took 0.0 hours of one core."]
+
+
+def test_a_trace_of_other_settings_does_not_take_the_place_of_a_kept_one(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    restored(done, tmp_path)
+    tiny = CONFIG["experiments"]["tiny"]
+    larger = plan.load(write_config(tmp_path, experiments={"tiny": {**tiny, "budget": 3000}}))
+    files, left_out = keep.pack(larger, kept)
+    assert files == []
+    assert len(left_out) == 7
+    for file in kept.rglob("*.parquet"):
+        assert file.read_bytes() == (done / "kept" / file.relative_to(kept)).read_bytes()
 
 
 def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
@@ -156,7 +176,7 @@ def test_two_labels_of_one_spec_stay_two(tmp_path):
     what = plan.load(write_config(tmp_path, experiments=twins))
     for algorithm in ("es", "es_too"):
         do_run(what, "ellipsoid", algorithm, 0)
-    (file,) = keep.pack(what, tmp_path / "kept")
+    (file,), _ = keep.pack(what, tmp_path / "kept")
     cells = dict(keep.read(file))
     assert list(cells) == [("ellipsoid", "es"), ("ellipsoid", "es_too")]
     assert len({len(rows) for rows, _ in cells.values()}) == 1
@@ -166,9 +186,9 @@ def test_packing_adds_to_what_is_kept_and_drops_nothing(done, tmp_path):
     kept = shutil.copytree(done / "kept", tmp_path / "kept")
     before = {p: p.read_bytes() for p in kept.rglob("*.parquet")}
     what = plan.load(write_config(tmp_path))
-    assert keep.pack(what, kept) == []
+    assert keep.pack(what, kept) == ([], [])
     do_run(what, "noise", "es", 1)
-    assert keep.pack(what, kept) == [kept / "tiny" / "1.parquet"]
+    assert keep.pack(what, kept) == ([kept / "tiny" / "1.parquet"], [])
     changed = [p.name for p, old in before.items() if p.read_bytes() != old]
     assert changed == ["1.parquet"]
     Path(what.trace("tiny", "noise", "es", 1)).unlink()
