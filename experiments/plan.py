@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 
 import algorithms
 import problems
@@ -27,6 +29,16 @@ SCALES = {  # of x
     "reward": ("iterations", "evaluations", "environment_steps"),
 }
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
+Validator = extend(
+    Draft202012Validator,
+    # JSON has one kind of number, but 2.0 is no count of evaluations, and .nan no target.
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, x: isinstance(x, int) and not isinstance(x, bool),
+            "number": lambda _, x: type(x) in (int, float) and isfinite(x),
+        }
+    ),
+)
 
 
 class ConfigError(ValueError):
@@ -333,6 +345,9 @@ def _cells(
 ) -> Iterator[tuple[tuple[str, str], Spec]]:
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
+    for key in ("problems", "algorithms"):
+        if not _present(settings[key]):
+            raise ConfigError(f"{where}.{key} are all null; leave one")
     for problem_label, problem_settings in _present(settings["problems"]):
         # A problem of another size or speed than the others has a budget and an N of its own.
         budget = problem_settings.get("budget", settings["budget"])
@@ -391,9 +406,9 @@ def _build(make: Any, where: str, name: str, parameters: dict[str, Any]) -> Any:
 
 def _check_schema(config: dict[str, Any]) -> None:
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda e: list(e.path))
+    errors = sorted(Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path)))
     if errors:
-        raise ConfigError("\n".join(map(_explain, errors)))
+        raise ConfigError("\n".join(dict.fromkeys(map(_explain, errors))))
 
 
 def _explain(error: ValidationError) -> str:

@@ -144,6 +144,32 @@ E = "experiments/tiny"
         ),
         ("readings", {"of": "tiny"}, "readings lacks 'experiment'"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),
+        (
+            f"{E}/budget",
+            1.8e6,
+            "experiments.tiny.budget is 1800000.0; allowed: a value of type int",
+        ),
+        ("runs", 2.0, "runs is 2.0; allowed: a value of type integer"),
+        (
+            f"{E}/target",
+            float("nan"),
+            "experiments.tiny.target is nan; allowed: a value of type num",
+        ),
+        (
+            f"{E}/algorithms",
+            {0.1: {}},
+            "experiments.tiny.algorithms is 0.1; allowed: a value of ty",
+        ),
+        ("experiments", {1: {}, "a": {}}, "experiments is 1; allowed: a value of type string"),
+        (f"{E}/algorithms", {"ingo": None}, "experiments.tiny.algorithms are all null; leave one"),
+        ("results", "~/results", "results is '~/results'; allowed: a name of the form"),
+        ("results", "a;b", "results is 'a;b'; allowed: a name of the form"),
+        ("theory", {"gap": {"dims": [2, 3]}}, "theory.gap is 'dims'; allowed: one of ['dim', 'rep"),
+        (
+            "theory",
+            {"hyper_parameters": {"dim": 2}},
+            "theory.hyper_parameters is {'dim': 2}; allow",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_key_its_value_and_what_is_allowed(path, value, message):
@@ -163,9 +189,13 @@ def test_a_reading_of_an_optimiser_that_is_not_run():
 def test_all_schema_mistakes_come_at_once():
     config = changed("runs", 0)
     config["experiments"]["tiny"]["budget"] = -1
+    config["experiments"]["bare"] = {}  # lacks four keys, said once
     with pytest.raises(ConfigError) as error:
         Plan.from_config(config)
     assert str(error.value).count("allowed") == 2
+    assert (
+        str(error.value).count("experiments.bare lacks 'budget', 'target', 'problems', 'alg") == 1
+    )
 
 
 def test_a_results_folder_that_cannot_be_written(tmp_path):
