@@ -84,26 +84,17 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     else the runs are too few, or a table is missing: not tested. The row's numbers are those of the
     first part that fails, or that the runs are too few for, or else of the first part.
 
-    Where the text leaves open whom a claim is about, the claim has other ``readings``, by name: the
-    arguments of its parts that they change. The reason says what their verdicts would be.
+    Where the text leaves open whom or what a claim is about, the claim has other ``readings``, by
+    name: the arguments of its parts that they change. The reason says what their verdicts would be.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     try:
-        found = [(part, part.estimate(tables)) for part in parts(claim)]
+        verdict, held, failed, unclear = _verdict(claim, tables)
     except Missing as missing:
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
         return row | empty | {"verdict": "not tested", "why": str(missing)}
-    held, failed, unclear = (
-        [(part, e) for part, e in found if part.holds(e) is outcome]
-        for outcome in (True, False, None)
-    )
-    if len(held) == len(found):
-        verdict = "reproduced"
-    elif failed and held:
-        verdict = "partly"
-    else:
-        verdict = "not tested" if unclear else "not reproduced"
-    why = [claim["why"], f"{len(held)} of {len(found)} parts hold."]
+    count = len(held + failed + unclear)
+    why = [claim["why"], f"{len(held)} of {count} parts hold."]
     for word, some in (("Fails", failed), ("Too few runs to tell", unclear)):
         if some:
             shown = "; ".join(
@@ -111,12 +102,33 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
             )
             why.append(f"{word}: {shown}.")
     for reading, changes in claim.get("readings", {}).items():
-        other = [{**entry, **changes} for entry in claim["parts"]]
-        judged = judge({**row, "why": "", "parts": other}, tables)
-        why.append(f"With {reading}: {judged['verdict']}. {judged['why'].strip()}")
+        other = [{k: changes.get(k, v) for k, v in entry.items()} for entry in claim["parts"]]
+        judged, holding, *_ = _verdict({"parts": other}, tables)
+        why.append(f"With {reading}: {judged}, {len(holding)} of {count}.")
     part, e = (failed + unclear + held)[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
     return row | numbers | {"measure": str(part), "verdict": verdict, "why": " ".join(why)}
+
+
+Judged = list[tuple[Part, Estimate]]
+
+
+def _verdict(claim: dict[str, Any], tables: Tables) -> tuple[str, Judged, Judged, Judged]:
+    """The verdict, and the parts that hold, that fail, and that the runs are too few for.
+
+    Raises:
+        Missing: a table that one of them needs is not there.
+    """
+    found = [(part, part.estimate(tables)) for part in parts(claim)]
+    held, failed, unclear = (
+        [(part, e) for part, e in found if part.holds(e) is outcome]
+        for outcome in (True, False, None)
+    )
+    if len(held) == len(found):
+        return "reproduced", held, failed, unclear
+    if failed and held:
+        return "partly", held, failed, unclear
+    return "not tested" if unclear else "not reproduced", held, failed, unclear
 
 
 def markdown(table: pd.DataFrame) -> str:

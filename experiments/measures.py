@@ -185,8 +185,10 @@ def success_rate(
     return wilson(int(reached.sum()), len(reached))
 
 
-def wins(tables: Tables, experiment: str, problem: str, algorithm: str, than: str) -> Estimate:
-    """Share of seeds on which ``algorithm`` ends with a smaller best value than ``than``.
+def wins(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str = "best"
+) -> Estimate:
+    """Share of seeds on which ``algorithm`` ends with a smaller value of a column than ``than``.
 
     Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins.
     """
@@ -196,7 +198,7 @@ def wins(tables: Tables, experiment: str, problem: str, algorithm: str, than: st
     a, b = a.loc[both], b.loc[both]
     time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
     done = np.isfinite(time_a) & np.isfinite(time_b)
-    better = np.where(done, time_a < time_b, a["best"] < b["best"])
+    better = np.where(done, time_a < time_b, a[column] < b[column])
     return wilson(int(better.sum()), len(better))
 
 
@@ -244,25 +246,36 @@ def rotation(tables: Tables, experiment: str, plain: str, problem: str, algorith
     return resampled(_ratio_of_medians, a, b)
 
 
-def diverged(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
-    """Share of runs that ended as diverged or with a variance that is not positive, or with their
-    last batch above the first one's mean.
+def diverged(
+    tables: Tables,
+    experiment: str,
+    problem: str,
+    algorithm: str,
+    column: str = "batch_min",
+    first: str = "batch_mean",
+) -> Estimate:
+    """Share of runs that ended as diverged or with a variance that is not positive, or with a last
+    value of ``column`` above the first one of ``first``.
     """
     runs = tables.runs(experiment, problem, algorithm)
     lost = runs["stop"].isin(["diverged", "not_positive_definite"])
-    lost |= ~(runs["batch_min"] <= runs["first_batch_mean"])
+    lost |= ~(runs[column] <= runs[f"first_{first}"])
     return wilson(int(lost.sum()), len(lost))
 
 
-def reached(tables: Tables, experiment: str, algorithm: str, than: str) -> Estimate:
-    """Ratio of the shares of targets 1e2 … 1e-10, over all problems, reached within the budget."""
+def reached(
+    tables: Tables, experiment: str, algorithm: str, than: str, within: float = np.inf
+) -> Estimate:
+    """Ratio of the shares of targets 1e2 … 1e-10, over all problems, reached within so many
+    evaluations.
+    """
     first = TARGETS.index(100.0)
 
     def shares(name: str) -> Array:
         problems = tables.problems(experiment, name)
-        hits = [tables.runs(experiment, problem, name)["hits"].map(len) for problem in problems]
-        counts = np.array([np.maximum(h.to_numpy() - first, 0.0) for h in hits])
-        means: Array = counts.mean(axis=0)
+        hits = [tables.runs(experiment, problem, name)["hits"] for problem in problems]
+        counts = [[np.sum(np.asarray(run[first:]) <= within) for run in cell] for cell in hits]
+        means: Array = np.mean(counts, axis=0)
         return means
 
     return resampled(lambda a, b: _mean(a) / _mean(b), shares(algorithm), shares(than))

@@ -79,9 +79,10 @@ def counted(claims: pd.DataFrame) -> str:
 
 
 def verdicts(claims: pd.DataFrame) -> str:
-    """A row a claim, with the part that its verdict hangs on."""
+    """A row a claim, with the part that decides: the first that fails, or else the first."""
     lines = [
-        "| | the paper says | verdict | parts that hold | it hangs on | wanted |",
+        "| | the paper says | verdict | parts that hold | the first that fails, or the first "
+        "| wanted |",
         "|---|---|---|---|---|---|",
     ]
     for c in claims.itertuples():
@@ -138,7 +139,8 @@ def targets(published: Path, experiment: str, target: float = DECADES[-1]) -> st
         lines.append(f"| {title} | {' | '.join(row)} |")
     about = (
         f"Evaluations to {target:g} (aRT), in brackets the runs that got there where not all did; "
-        "in italics the median of the best values where none did. "
+        "in italics, where none did, the median of the best value so far, which Figure 1 does not "
+        "draw. "
         f"[All targets]({(PUBLISHED / 'tables' / experiment).as_posix()}/statistics.md)."
     )
     return "\n".join([about, "", *lines])

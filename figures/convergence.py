@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from figures import style
 
 COLUMNS = {
-    "batch_min": "minimum f of the current batch",
-    "best": "smallest f so far",
-    "f_mean": "f at the mean",
-    "batch_mean": "mean f of the current batch",
+    "batch_min": "the minimum f of the current batch",
+    "best": "the smallest f so far",
+    "f_mean": "f at the mean of the distribution",
+    "batch_mean": "the mean f of the current batch",
 }
-NEAR = 1.0
+NEAR = 1e-3
 BANDS = {
     "range": ("min", "max", "the smallest to the largest run"),
     "quartiles": ("q1", "q3", "the lower to the upper quartile of the runs"),
@@ -132,7 +132,7 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
 
 def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
     return (
-        f"Mean over {style.runs_a_cell(runs)} runs of the {COLUMNS[column]}, against evaluations, "
+        f"Mean over {style.runs_a_cell(runs)} runs of {COLUMNS[column]}, against evaluations, "
         f"in a band from {BANDS[band][2]}.\n\n"
         f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. A run that "
         "has ended carries its last value forward. A dot ends a line whose runs have all reached "
