@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments import packed, trace
+from experiments import command, packed, trace
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
 FIRST = ("f_mean", "batch_min", "batch_mean", "sigma")  # of the first row
@@ -118,9 +117,7 @@ def aggregate(
 
 def main(arguments: list[str] | None = None) -> None:
     """Write runs.parquet and curves.parquet."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.aggregate", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.aggregate", __doc__)
     parser.add_argument("traces", type=Path, help="folder of the experiment's traces")
     parser.add_argument("--problems", nargs="+", required=True)
     parser.add_argument("--algorithms", nargs="+", required=True)

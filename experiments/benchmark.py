@@ -16,7 +16,6 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ import algorithms
 import problems
 from algorithms import settings
 from algorithms.shaping import standardise
+from experiments import command
 
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
@@ -159,16 +159,12 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.benchmark", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.benchmark", __doc__)
     parser.add_argument("--dims", type=int, nargs="+", default=[30, 100, 300, 1000])
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     table = measure(args.dims)
-    args.to.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.to.with_suffix(".csv"), index=False)
-    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+    command.write(table, markdown(table), args.to)
 
 
 if __name__ == "__main__":

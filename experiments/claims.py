@@ -5,7 +5,6 @@ python -m experiments.claims --tables results/tables --to results/claims
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from experiments import command
 from experiments.measures import MEASURES, Estimate, Missing, Tables
 
 CLAIMS = Path(__file__).with_name("claims.yaml")
@@ -153,18 +153,14 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Write the claims as .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.claims", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.claims", __doc__)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
     tables = Tables(args.tables)
     table = pd.DataFrame([judge(claim, tables) for claim in claims], columns=list(COLUMNS))
-    args.to.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.to.with_suffix(".csv"), index=False)
-    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+    command.write(table, markdown(table), args.to)
     print(table["verdict"].value_counts().to_string(), file=sys.stderr)
 
 

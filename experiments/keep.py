@@ -8,7 +8,6 @@ A long study thereby goes on from another machine, and a reader who doubts a tab
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments import packed, plan, trace
+from experiments import command, packed, plan, trace
 from experiments.readme import PUBLISHED, ROOT
 
 KEPT = ROOT / PUBLISHED / "traces"
@@ -169,9 +168,7 @@ def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str
 
 def main(arguments: list[str] | None = None) -> None:
     """Pack or restore; what was written goes to standard output, a path a line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.keep", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.keep", __doc__)
     parser.add_argument("direction", choices=("pack", "restore"))
     parser.add_argument("--config", type=Path, nargs="+", default=[ROOT / "config.yaml"])
     parser.add_argument("--kept", type=Path, default=KEPT)

@@ -9,7 +9,6 @@ iterations: its place in Snakemake's plan, a shell, Python with its imports, the
 
 from __future__ import annotations
 
-import argparse
 import resource
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from experiments import keep
+from experiments import command, keep
 
 ROOT = Path(__file__).parent.parent
 FEW, MANY = 10, 60
@@ -98,22 +97,15 @@ def markdown(start: float, a_job: float, shares: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.overhead", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.overhead", __doc__)
     parser.add_argument("--times", type=Path, required=True, help="Snakemake's notes of jobs")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     few, many = (cpu_of_workflow(jobs) for jobs in (FEW, MANY))
     a_job = (many - few) / (MANY - FEW)
     shares = share(args.times, a_job)
-    args.to.parent.mkdir(parents=True, exist_ok=True)
-    shares.assign(start=few - FEW * a_job, a_job=a_job).to_csv(
-        args.to.with_suffix(".csv"), index=False
-    )
-    args.to.with_suffix(".md").write_text(
-        markdown(few - FEW * a_job, a_job, shares), encoding="utf-8"
-    )
+    start = few - FEW * a_job
+    command.write(shares.assign(start=start, a_job=a_job), markdown(start, a_job, shares), args.to)
 
 
 if __name__ == "__main__":

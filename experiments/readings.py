@@ -10,7 +10,6 @@ the numbers point.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from experiments import command
 from experiments.claims import CLAIMS, Part, parts
 from experiments.measures import Estimate, Missing, Tables
 
@@ -102,9 +102,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Write the comparison as .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.readings", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.readings", __doc__)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the tables")
     parser.add_argument("--of", required=True, help="experiment with the paper's reading")
     parser.add_argument("--by", required=True, help="experiment with the others")
@@ -117,9 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
         table = compare(Tables(args.tables), claims, args.of, args.by, readings)
     except Missing as missing:
         sys.exit(f"error: {missing}")
-    args.to.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.to.with_suffix(".csv"), index=False)
-    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+    command.write(table, markdown(table), args.to)
 
 
 if __name__ == "__main__":

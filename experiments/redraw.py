@@ -5,14 +5,13 @@ python -m experiments.redraw results/published
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
-from experiments import claims, plan, readings, rewards, statistics
+from experiments import claims, command, plan, readings, rewards, statistics
 from problems import table_1
 
 ROOT = Path(__file__).parent.parent
@@ -65,9 +64,7 @@ def _draw(picture: tuple[str, list[str]]) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Redraw and say what was made."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.redraw", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.redraw", __doc__)
     parser.add_argument("results", type=Path, help="folder with the kept tables")
     try:
         print("\n".join(redraw(parser.parse_args(arguments).results)))

@@ -10,7 +10,6 @@ a run of the one does better than a run of the other.
 
 from __future__ import annotations
 
-import argparse
 from itertools import permutations, product
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
+from experiments import command
 from experiments.measures import bootstrap, share_smaller
 
 Array = NDArray[np.float64]
@@ -110,15 +110,12 @@ def _entry(cells: pd.DataFrame, task: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Write the table as .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.rewards", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.rewards", __doc__)
     parser.add_argument("tables", type=Path, help="folder with runs.parquet")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     table = rewards(pd.read_parquet(args.tables / "runs.parquet"))
-    table.to_csv(args.to.with_suffix(".csv"), index=False)
-    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+    command.write(table, markdown(table), args.to)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ target or to their end, over the number of runs that succeeded.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from experiments import command
 from experiments.measures import bootstrap, evaluations_to
 
 DECADES = tuple(float(f"1e{k}") for k in range(0, -11, -1))
@@ -99,9 +99,7 @@ def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Write fixed_targets.csv, final_values.csv and statistics.md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.statistics", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.statistics", __doc__)
     parser.add_argument("tables", type=Path, help="folder with runs.parquet")
     parser.add_argument("--to", type=Path, required=True, help="folder of the tables")
     args = parser.parse_args(arguments)

@@ -33,7 +33,7 @@ from algorithms.framework import Framework
 from algorithms.gaussian import DiagonalGaussian
 from algorithms.interface import Array
 from algorithms.loop import iterate, quiet
-from experiments import bounds, trace
+from experiments import bounds, command, trace
 from experiments.seeds import stream
 from problems.convex import ConvexProblem
 
@@ -481,9 +481,7 @@ def _say(text: str) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """The command line: a table and its sizes."""
-    made = argparse.ArgumentParser(
-        prog="python -m experiments.theory", description=(__doc__ or "").splitlines()[0]
-    )
+    made = command.parser("experiments.theory", __doc__)
     tables = made.add_subparsers(dest="table", required=True)
     options: dict[str, dict[str, Any]] = {
         "folder": {"type": Path},

@@ -16,7 +16,6 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
-import argparse
 import sys
 import time
 import warnings
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments import command
 from problems.control import TASKS, Bodies
 from problems.interface import Array
 from problems.policy import Policy
@@ -200,16 +200,12 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.throughput", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("experiments.throughput", __doc__)
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)
     table = measure([Setting.of(name) for name in args.tasks])
-    args.to.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.to.with_suffix(".csv"), index=False)
-    args.to.with_suffix(".md").write_text(markdown(table), encoding="utf-8")
+    command.write(table, markdown(table), args.to)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import os
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is loaded: it looks only once
 
-import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import problems
-from experiments import trace
+from experiments import command, trace
 from figures import style
 from problems.control import TASKS, Bodies
 from problems.interface import Array
@@ -95,9 +94,7 @@ def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Film the policy that the run of a trace came to."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.film", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("figures.film", __doc__)
     parser.add_argument("trace", type=Path, help="of a run on a control problem")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
     args = parser.parse_args(arguments)

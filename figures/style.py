@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable
 from itertools import cycle
@@ -17,6 +16,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
+
+from experiments import command as command_line
 
 
 class Line(NamedTuple):
@@ -144,9 +145,7 @@ def command(
         options: further keywords of ``draw``, each with what it may be, of which the first is the
             default, or with a number that is the default.
     """
-    parser = argparse.ArgumentParser(
-        prog=f"python -m figures.{module}", description=(about or "").splitlines()[0]
-    )
+    parser = command_line.parser(f"figures.{module}", about)
     files = " and ".join(f"{name}.parquet" for name in names)
     parser.add_argument("tables", type=Path, help=f"folder with {files}")
     for option, allowed in options.items():

@@ -5,7 +5,6 @@ python -m figures.theory growth results/tables/theory/growth.csv --to results/fi
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import stats
 
+from experiments import command
 from figures import style
 from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, RED, SKY, Line
 
@@ -337,9 +337,7 @@ PICTURES: dict[str, Callable[[pd.DataFrame], tuple[Figure, str]]] = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw one picture from its table."""
-    parser = argparse.ArgumentParser(
-        prog="python -m figures.theory", description=(__doc__ or "").splitlines()[0]
-    )
+    parser = command.parser("figures.theory", __doc__)
     parser.add_argument("picture", choices=PICTURES)
     parser.add_argument("table", type=Path, help="the table, .csv")
     parser.add_argument("--to", type=Path, required=True, help="path without suffix")
