@@ -270,7 +270,7 @@ def _kind(figure: dict[str, str]) -> str:
 
 def _options(figure: dict[str, str]) -> list[str]:
     """What a figure sets for its drawing."""
-    return [key for key in figure if key not in ("experiment", "kind", "title")]
+    return [key for key in figure if key not in ("experiment", "kind", "title", "note")]
 
 
 def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[str]) -> None:

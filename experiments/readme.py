@@ -39,9 +39,9 @@ def block(published: Path) -> str:
     if (published / "readings.md").is_file():
         path = (PUBLISHED / "readings.md").as_posix()
         text.append(f"What other readings of the text would change: [readings.md]({path}).")
-    for figure in what.figures:
+    for figure, settings in what.figures.items():
         if figure != FIRST:
-            text += picture(published, figure, what.title(figure))
+            text += picture(published, figure, what.title(figure), settings.get("note", ""))
     text += picture(published, "film", "A trained policy")
     theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
     text += ["\n".join(["The theory:", "", *theory])] if theory else []
@@ -98,14 +98,17 @@ def verdicts(claims: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def picture(published: Path, name: str, title: str) -> list[str]:
-    """A picture and the first paragraph of its caption; nothing where it is not kept."""
+def picture(published: Path, name: str, title: str, note: str = "") -> list[str]:
+    """A picture, the first paragraph of its caption and a note; nothing where it is not kept."""
     if not (caption := paragraphs(published, name)):
         return []
     path = (PUBLISHED / "figures" / name).as_posix()
     suffix = ".gif" if (published / "figures" / f"{name}.gif").is_file() else ".png"
     more = f" [How to read it]({path}.md)." if len(caption) > 1 else ""
-    return [f"![{title}]({path}{suffix})", f"**{title}.** {caption[0]}{more}"]
+    return [
+        f"![{title}]({path}{suffix})",
+        " ".join([f"**{title}.** {caption[0]}{more}", note]).strip(),
+    ]
 
 
 def linked(published: Path, name: str) -> list[str]:

@@ -15,7 +15,8 @@ def rotated(instance: np.random.Generator, function: str, dim: int) -> Problem:
 
     The minimiser turns along, Q x*. The first mean is drawn as for f itself and does not turn, but
     from another stream: runs are paired over optimisers, not with those on the plain function. A
-    seed has one Q and one start for all functions.
+    seed has one Q and one start for all functions. Where x* = 0 the start is as far from Q x* as
+    with f; on Levy, x* = 1, it is farther, so that the two do not compare.
 
     Args:
         instance: stream for Q; the same for all optimisers of a seed.
