@@ -79,10 +79,12 @@ def counted(claims: pd.DataFrame) -> str:
 
 
 def verdicts(claims: pd.DataFrame) -> str:
-    """A row a claim, with the part that decides: the first that fails, or else the first."""
+    """A row a claim, with the part that decides."""
     lines = [
-        "| | the paper says | verdict | parts that hold | the first that fails, or the first "
-        "| wanted |",
+        "The part that decides is the first that fails, or else the first; all of them are in "
+        f"[claims.md]({(PUBLISHED / 'claims.md').as_posix()}).",
+        "",
+        "| | the paper says | verdict | parts that hold | the part that decides | wanted |",
         "|---|---|---|---|---|---|",
     ]
     for c in claims.itertuples():

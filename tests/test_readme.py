@@ -61,7 +61,7 @@ def test_its_verdicts_show_the_deciding_part():
         ],
         columns=columns,
     )
-    assert readme.verdicts(claims).splitlines()[2:] == [
+    assert readme.verdicts(claims).splitlines()[4:] == [
         "| 1 | A. | **partly** | 3 of 4 | `wins(a, b)` = 0.2 (0.1 to 0.4) | ≥ 0.8 |",
         "| 2 | B. | **reproduced** | 1 of 1 | `largest(t)` = 2.5 | ≤ 4 |",
         "| 3 | C. | **not tested** |  |  |  |",
