@@ -54,7 +54,18 @@ SPARE = [
     for color, marker in zip((PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK), "XopsvD^", strict=True)
 ]
 
-NAMES = {"reinforce": "Reinforce GD", "sep_cma_es": "sep-CMA-ES"}
+NAMES = {
+    "reinforce": "Reinforce GD",
+    "asebo": "ASEBO",
+    "sep_cma_es": "sep-CMA-ES",
+    "active_cma_es": "active CMA-ES",
+    "es_sgd": "ES, plain descent",
+    "es_sgd_unscaled": "ES, without 1/σ",
+    "es_std_0.02": "ES, σ = 0.02",
+    "fast_ingo_ddof_0": "Fast-INGO, ddof 0",
+    "fast_ingo_old": "Fast-INGO, old Σ",
+    "ingo_ddof_0": "INGO, ddof 0",
+}
 
 
 def lines(algorithms: Iterable[str]) -> dict[str, Line]:
@@ -65,11 +76,11 @@ def lines(algorithms: Iterable[str]) -> dict[str, Line]:
 
 def label(algorithm: str) -> str:
     """What a picture calls an optimiser; es_0.01, an arm of a sweep, is "ES, 0.01"."""
-    base, _, value = algorithm.rpartition("_")
-    if base and value[:1].isdigit():
-        return f"{label(base)}, {value}"
     if algorithm in LINES:
         return LINES[algorithm].label
+    base, _, value = algorithm.rpartition("_")
+    if algorithm not in NAMES and base and value[:1].isdigit():
+        return f"{label(base)}, {value}"
     return NAMES.get(algorithm, algorithm.replace("_", " "))
 
 
