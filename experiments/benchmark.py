@@ -103,12 +103,13 @@ def contenders(dim: int) -> dict[str, Iterator[None]]:
 
 
 def seconds_per_iteration(run: Iterator[None]) -> float:
-    """Mean over as many iterations as fit in SECONDS."""
-    began, count = time.process_time(), 0
-    while time.process_time() - began < SECONDS:
+    """Mean over as many iterations as fit in SECONDS, and over one at least."""
+    began, count, spent = time.process_time(), 0, 0.0
+    while spent < SECONDS or not count:
         next(run)
         count += 1
-    return (time.process_time() - began) / count
+        spent = time.process_time() - began
+    return spent / count
 
 
 def measure(dims: list[int]) -> pd.DataFrame:

@@ -28,6 +28,14 @@ def test_a_row_per_dimension_and_contender(monkeypatch):
     assert "| 6 |" in benchmark.markdown(table)
 
 
+def test_one_iteration_is_timed_however_late_the_clock_is(monkeypatch):
+    """The clock of a process may jump over the whole time between two looks at it."""
+    clock = iter([0.0, 0.5, 1.0])
+    monkeypatch.setattr(benchmark.time, "process_time", lambda: next(clock))
+    monkeypatch.setattr(benchmark, "SECONDS", 0.3)
+    assert benchmark.seconds_per_iteration(iter([None])) == 0.5
+
+
 def test_the_textbook_contender_is_ingo():
     """The same first batch from the same normals; then their roots of Σ differ by a rotation, so
     that points differ and their law does not: both descend alike.
