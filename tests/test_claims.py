@@ -172,6 +172,32 @@ def test_a_run_that_stalls_after_a_straight_start_is_not_linear(tmp_path):
     assert MEASURES["linearity"](Tables(tmp_path), "e", "p", "stalled").value == 0.0
 
 
+def test_only_targets_within_the_evaluations_count(made):
+    """Ten of 61 targets are reached at once, and that of 1 after 100 evaluations; the other method
+    has those eleven at once.
+    """
+    for within, count in ((99, 10), (100, 11), (1000, 61)):
+        e = MEASURES["reached"](made, "e", "fast", "never", within=within)
+        assert e.value == pytest.approx(count / 11)
+
+
+def test_wins_and_diverged_look_at_the_column_that_they_are_given(tmp_path):
+    """At the mean the order of the two is another one than by the best value, run by run."""
+    first = {"first_f_mean": [9.0, 9.0, 9.0, 1.0]}
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a", [INF] * 4, best=2.0, f_mean=[1.0, 1.0, 1.0, 4.0], **first),
+        tables.cell("p", "b", [INF] * 4, best=1.0, f_mean=3.0, **first),
+    )
+    own = Tables(tmp_path)
+    assert MEASURES["wins"](own, "e", "p", "a", "b").value == 0.0
+    assert MEASURES["wins"](own, "e", "p", "a", "b", column="f_mean").value == 0.75
+    lost = {"column": "f_mean", "first": "f_mean"}
+    assert MEASURES["diverged"](own, "e", "p", "a").value == 0.0
+    assert MEASURES["diverged"](own, "e", "p", "a", **lost).value == 0.25
+
+
 @pytest.mark.parametrize("stop", ["diverged", "not_positive_definite"])
 def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
     runs = tables.cell("p", "broken", [INF] * 4, best=1.0)
