@@ -15,7 +15,7 @@ SETTINGS = --configfile $(CONFIG) $(FEWER)
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: help setup quick replicate benchmark throughput film figures publish restore test lint lock clean
+.PHONY: help setup quick replicate so_far benchmark throughput film figures publish restore test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make f
 	$(SNAKEMAKE) results/figures/$@.png $(SETTINGS)
 	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
 
+so_far: .venv/ready ## figures, tables and verdicts of the runs done so far, into results/so_far
+	.venv/bin/python -m experiments.so_far --config $(CONFIG)
+
 benchmark: .venv/ready ## time per iteration against others, and the workflow's own (minutes)
 	$(SNAKEMAKE) --force results/benchmark.md results/overhead.md
 	@cat results/benchmark.md results/overhead.md
@@ -51,8 +54,8 @@ figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, 
 	.venv/bin/python -m experiments.redraw results/published
 	.venv/bin/python -m experiments.readme
 
-publish: .venv/ready ## keep what is in results, and show it in the README
-	.venv/bin/python -m experiments.publish
+publish: .venv/ready ## keep what is in results (TABLES=results/so_far/tables), show it in the README
+	.venv/bin/python -m experiments.publish $(if $(TABLES),--tables $(TABLES))
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked;
 # it pauses a tenth of a second after each trace, hence several at once

@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -83,40 +85,51 @@ def _step(rows: pd.DataFrame, quantity: str, grid: NDArray[np.int64]) -> NDArray
 
 
 def aggregate(
-    folder: Path, problems: list[str], algorithms: list[str], runs: int
+    cells: Mapping[tuple[str, str], Sequence[Path]],
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The table of runs and the table of curves of an experiment, from the traces in ``folder``.
+    """The table of runs and the table of curves of an experiment.
+
+    Args:
+        cells: the traces of each (problem, optimiser), at least one each.
 
     Raises:
         ValueError: traces are missing or broken; all of them are named.
     """
     rows, curves, broken = [], [], []
-    for problem in problems:
-        for algorithm in algorithms:
-            label = {"problem": problem, "algorithm": algorithm}
-            cell = []
-            for seed in range(runs):
-                try:
-                    table, metadata = trace.read(folder / problem / algorithm / f"{seed}.parquet")
-                except ValueError as error:
-                    broken.append(str(error))
-                else:
-                    cell.append(table.to_pandas())
-                    rows.append({**label, **run_row(cell[-1], metadata)})
-            if len(cell) == runs:
-                stepping = any(run["environment_steps"].iloc[-1] for run in cell)
-                quantities = (*QUANTITIES, "environment_steps") if stepping else QUANTITIES
-                curves += [
-                    curve(cell, quantity).assign(**label, quantity=quantity)
-                    for quantity in quantities
-                ]
+    for (problem, algorithm), paths in cells.items():
+        label = {"problem": problem, "algorithm": algorithm}
+        cell = []
+        for path in paths:
+            try:
+                table, metadata = trace.read(path)
+            except ValueError as error:
+                broken.append(str(error))
+            else:
+                cell.append(table.to_pandas())
+                rows.append({**label, **run_row(cell[-1], metadata)})
+        if len(cell) == len(paths):
+            stepping = any(run["environment_steps"].iloc[-1] for run in cell)
+            quantities = (*QUANTITIES, "environment_steps") if stepping else QUANTITIES
+            curves += [
+                curve(cell, quantity).assign(**label, quantity=quantity) for quantity in quantities
+            ]
     if broken:
         raise ValueError("\n".join(broken))
     return pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
 
 
+def write(cells: Mapping[tuple[str, str], Sequence[Path]], folder: Path) -> None:
+    """Write runs.parquet and curves.parquet of an experiment.
+
+    Raises:
+        ValueError: as ``aggregate``.
+    """
+    for name, table in zip(("runs", "curves"), aggregate(cells), strict=True):
+        packed.write(pa.Table.from_pandas(table, preserve_index=False), folder / f"{name}.parquet")
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Write runs.parquet and curves.parquet."""
+    """Write the tables of an experiment whose runs are all done."""
     parser = command.parser("experiments.aggregate", __doc__)
     parser.add_argument("traces", type=Path, help="folder of the experiment's traces")
     parser.add_argument("--problems", nargs="+", required=True)
@@ -124,12 +137,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, required=True)
     parser.add_argument("--to", type=Path, required=True, help="folder of the tables")
     args = parser.parse_args(arguments)
+    cells = {
+        cell: [args.traces.joinpath(*cell, f"{seed}.parquet") for seed in range(args.runs)]
+        for cell in product(args.problems, args.algorithms)
+    }
     try:
-        runs, curves = aggregate(args.traces, args.problems, args.algorithms, args.runs)
+        write(cells, args.to)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    for name, table in {"runs": runs, "curves": curves}.items():
-        packed.write(pa.Table.from_pandas(table, preserve_index=False), args.to / f"{name}.parquet")
 
 
 if __name__ == "__main__":

@@ -77,58 +77,78 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
             yield Part(measure, dict(zip(settings, values, strict=True)), low, high)
 
 
-def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
-    """The row of a claim.
+@dataclass(frozen=True)
+class Judgement:
+    """The parts of a claim that hold, that fail, that the runs are too few for, each with its
+    estimate, and those that there are no runs for, each with what is missing.
+    """
 
-    Every part holds: reproduced; some hold and some fail: partly; every part fails: not reproduced;
-    else the runs are too few, or a table is missing: not tested. The row's numbers are those of the
-    first part that fails, or that the runs are too few for, or else of the first part.
+    held: list[tuple[Part, Estimate]]
+    failed: list[tuple[Part, Estimate]]
+    unclear: list[tuple[Part, Estimate]]
+    missing: list[tuple[Part, str]]
+
+    @classmethod
+    def of(cls, claim: dict[str, Any], tables: Tables) -> Judgement:
+        """The parts of a claim, judged on the tables."""
+        judgement = cls([], [], [], [])
+        by_outcome = {True: judgement.held, False: judgement.failed, None: judgement.unclear}
+        for part in parts(claim):
+            try:
+                estimate = part.estimate(tables)
+            except Missing as missing:
+                judgement.missing.append((part, str(missing)))
+            else:
+                by_outcome[part.holds(estimate)].append((part, estimate))
+        return judgement
+
+    @property
+    def verdict(self) -> str:
+        """Every part holds: reproduced; some hold and some fail: partly; every part fails: not
+        reproduced; else not tested: the runs are too few, or there are none.
+        """
+        if self.held and self.failed:
+            return "partly"
+        if self.unclear or self.missing:
+            return "not tested"
+        return "reproduced" if self.held else "not reproduced"
+
+    @property
+    def holding(self) -> str:
+        """How many parts hold, of how many."""
+        others = len(self.failed) + len(self.unclear) + len(self.missing)
+        return f"{len(self.held)} of {len(self.held) + others}"
+
+
+def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
+    """The row of a claim: its verdict, the numbers of the first part that fails, or that the runs
+    are too few for, or else of the first part, and the reasons.
 
     Where the text leaves open whom or what a claim is about, the claim has other ``readings``, by
     name: the arguments of its parts that they change. The reason says what their verdicts would be.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
-    try:
-        verdict, held, failed, unclear = _verdict(claim, tables)
-    except Missing as missing:
+    its = Judgement.of(claim, tables)
+    lacking = "; ".join(dict.fromkeys(reason for _, reason in its.missing))
+    if not (found := its.failed + its.unclear + its.held):
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
-        return row | empty | {"verdict": "not tested", "why": str(missing)}
-    count = len(held + failed + unclear)
-    why = [claim["why"], f"{len(held)} of {count} parts hold."]
-    for word, some in (("Fails", failed), ("Too few runs to tell", unclear)):
+        return row | empty | {"verdict": its.verdict, "why": lacking}
+    why = [claim["why"], f"{its.holding} parts hold."]
+    for word, some in (("Fails", its.failed), ("Too few runs to tell", its.unclear)):
         if some:
             shown = "; ".join(
                 f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
             )
             why.append(f"{word}: {shown}.")
+    if lacking:
+        why.append(f"Not run: {lacking}.")
     for reading, changes in claim.get("readings", {}).items():
         other = [{k: changes.get(k, v) for k, v in entry.items()} for entry in claim["parts"]]
-        judged, holding, *_ = _verdict({"parts": other}, tables)
-        why.append(f"With {reading}: {judged}, {len(holding)} of {count}.")
-    part, e = (failed + unclear + held)[0]
+        judged = Judgement.of({"parts": other}, tables)
+        why.append(f"With {reading}: {judged.verdict}, {judged.holding}.")
+    part, e = found[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
-    return row | numbers | {"measure": str(part), "verdict": verdict, "why": " ".join(why)}
-
-
-Judged = list[tuple[Part, Estimate]]
-
-
-def _verdict(claim: dict[str, Any], tables: Tables) -> tuple[str, Judged, Judged, Judged]:
-    """The verdict, and the parts that hold, that fail, and that the runs are too few for.
-
-    Raises:
-        Missing: a table that one of them needs is not there.
-    """
-    found = [(part, part.estimate(tables)) for part in parts(claim)]
-    held, failed, unclear = (
-        [(part, e) for part, e in found if part.holds(e) is outcome]
-        for outcome in (True, False, None)
-    )
-    if len(held) == len(found):
-        return "reproduced", held, failed, unclear
-    if failed and held:
-        return "partly", held, failed, unclear
-    return "not tested" if unclear else "not reproduced", held, failed, unclear
+    return row | numbers | {"measure": str(part), "verdict": its.verdict, "why": " ".join(why)}
 
 
 def markdown(table: pd.DataFrame) -> str:

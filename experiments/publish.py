@@ -1,6 +1,7 @@
 """Keep what is in results: traces, tables, figures and verdicts, and show it in the README.
 
 python -m experiments.publish
+python -m experiments.publish --tables results/so_far/tables   # of runs that are not all done
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments import keep, plan, readme, redraw
+from experiments import command, keep, plan, readme, redraw
 from experiments.readme import PUBLISHED, ROOT, SPEED
 
 
@@ -39,12 +40,15 @@ def _runs(table: Path) -> int:
     return len(pd.read_parquet(table, columns=["seed"])) if table.is_file() else 0
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Keep everything, or say why not."""
+    parser = command.parser("experiments.publish", __doc__)
+    parser.add_argument("--tables", type=Path, help="folder of the tables, if not results/tables")
+    args = parser.parse_args(arguments)
     published = ROOT / PUBLISHED
     what = plan.load(ROOT / "config.yaml", published / "config.yaml")  # what was really run
     try:
-        names = keep_tables(what.results / "tables", published / "tables")
+        names = keep_tables(args.tables or what.results / "tables", published / "tables")
         _, other = keep.pack(what, keep.KEPT)
         for file in (what.results / "figures").glob("film.*"):
             shutil.copy(file, published / "figures" / file.name)

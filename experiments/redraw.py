@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -17,15 +18,15 @@ from problems import table_1
 ROOT = Path(__file__).parent.parent
 
 
-def redraw(results: Path) -> list[str]:
-    """Redraw what the tables in ``results`` allow; the names of what was made.
+def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
+    """Redraw what the tables in ``results`` and the config allow; the names of what was made.
 
     Raises:
         ValueError: there are no tables, or the name of the folder cannot go into a command.
     """
     if not (results / "tables").is_dir():
         raise ValueError(f"{results} has no folder tables; what is kept: results/published")
-    what = plan.load(ROOT / "config.yaml", results=str(results))
+    what = plan.load(*configs, results=str(results))
     made, pictures = [], []
     for experiment in what.experiments:
         folder = results / "tables" / experiment

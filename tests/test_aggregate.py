@@ -91,8 +91,11 @@ def test_every_broken_or_missing_trace_is_named(traces):
     whole = broken.read_bytes()
     broken.write_bytes(whole[:100])
     try:
-        with pytest.raises(ValueError, match="is not a whole trace") as error:
-            aggregate.aggregate(traces, ["levy"], ["fast_ingo", "igo"], 4)
+        with pytest.raises(SystemExit, match="is not a whole trace") as error:
+            aggregate.main(
+                [str(traces), "--problems", "levy", "--algorithms", "fast_ingo", "igo",
+                 "--runs", "4", "--to", str(traces)]
+            )  # fmt: skip
     finally:
         broken.write_bytes(whole)
     text = str(error.value)
@@ -129,7 +132,7 @@ def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, step
     run = trace.Trace(hits=[])
     for step in STEPS:
         run.append(**step | ({} if stepping else {"environment_steps": 0}))
-    trace.write(tmp_path / "p" / "a" / "0.parquet", run, METADATA)
-    _, curves = aggregate.aggregate(tmp_path, ["p"], ["a"], 1)
+    trace.write(tmp_path / "0.parquet", run, METADATA)
+    _, curves = aggregate.aggregate({("p", "a"): [tmp_path / "0.parquet"]})
     own = curves.loc[curves["quantity"] == "environment_steps", "mean"].tolist()
     assert own == ([100.0, 300.0] if stepping else [])

@@ -312,6 +312,28 @@ def test_other_readings_are_judged_beside_the_claim(made):
     assert row["why"].endswith("With the fast: reproduced, 1 of 1.")
 
 
+@pytest.mark.parametrize(
+    ("algorithms", "verdict", "decides", "counted"),
+    [
+        (["fast", "absent"], "not tested", "fast", "1 of 2 parts hold. Not run:"),
+        (["never", "absent"], "not tested", "never", "0 of 2 parts hold. Fails: success_rate(p, n"),
+        (["fast", "absent", "never"], "partly", "never", "1 of 3 parts hold. Fails: success_rate"),
+    ],
+)
+def test_a_part_without_runs_is_said_and_the_others_are_judged(
+    made, algorithms, verdict, decides, counted
+):
+    row = judge(claim(part(algorithms, at_least=0.8)), made)
+    assert (row["verdict"], row["measure"]) == (verdict, f"success_rate(p, {decides})")
+    assert counted in row["why"]
+    assert row["why"].endswith("Not run: no runs of absent on p in e.")
+
+
+def test_a_reading_without_runs_is_not_tested(made):
+    entry = claim(part("fast", at_least=0.8)) | {"readings": {"none": {"algorithm": "absent"}}}
+    assert judge(entry, made)["why"].endswith("With none: not tested, 0 of 1.")
+
+
 def test_a_missing_table_is_said(tmp_path):
     row = judge(claim(part("fast", at_least=0.8)), Tables(tmp_path))
     assert row["verdict"] == "not tested"
