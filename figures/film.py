@@ -30,8 +30,9 @@ from problems.policy import Policy
 
 Frame = NDArray[np.uint8]  # (height, width, 3)
 SIZE = (240, 320)  # height, width in pixels
-PER_SECOND = 25  # frames, at most; of simulated time
-LENGTH = 8.0  # seconds of simulated time, of which the film has frames
+PER_SECOND = 12.5  # frames, at most; of simulated time
+LENGTH = 5.0  # seconds of simulated time, of which the film has frames
+COLOURS = 64  # of the GIF, whose size they decide, with the two above
 STILLS = 5  # frames in the PNG
 PACKAGES = "libegl1 libegl-mesa0"
 
@@ -84,7 +85,7 @@ def _renderer(bodies: Bodies) -> Any:
 def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
     """Write the film as .gif and a row of its frames as .png."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    first, *others = (Image.fromarray(frame).quantize(128) for frame in frames)
+    first, *others = (Image.fromarray(frame).quantize(COLOURS) for frame in frames)
     first.save(
         to.with_suffix(".gif"), save_all=True, append_images=others, duration=milliseconds, loop=0
     )
