@@ -5,12 +5,14 @@
 After Agarwal et al. (2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice"):
 few runs are summed up by the mean of their middle half, whose interval comes from a bootstrap that
 resamples the runs of each task by themselves (stratified), and two methods by the probability that
-a run of the one does better than a run of the other.
+a run of the one does better than a run of the other. Differs: the intervals of these probabilities
+are score intervals, as for the claims; a bootstrap has none where all pairs go the same way.
 """
 
 from __future__ import annotations
 
 from itertools import permutations, product
+from math import hypot
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import trim_mean
 
 from experiments import command
-from experiments.measures import bootstrap, share_smaller
+from experiments.measures import Estimate, bootstrap, newcombe
 
 Array = NDArray[np.float64]
 COLUMNS = {
@@ -38,15 +40,23 @@ def interquartile_mean(*tasks: Array) -> Array:
     return mean
 
 
-def improvement(*pairs: Array) -> Array:
+def improvement(*pairs: tuple[Array, Array]) -> Estimate:
     """P(A > B) + ½ P(A = B) for a run of either, averaged over tasks.
 
+    θ = Σ θ_k / K with the interval from θ − √(Σ (θ_k − l_k)²) / K to θ + √(Σ (u_k − θ_k)²) / K,
+    where [l_k, u_k] is Newcombe's of task k.
+
     Args:
-        pairs: scores of A and of B on the first task, on the second, …, each (…, runs).
+        pairs: scores of A (m,) and of B (n,) on each task.
+
+    Source: Zou & Donner (2008), Statistics in Medicine 27:1693, for sums of independent estimates.
     """
-    sides = zip(pairs[::2], pairs[1::2], strict=True)
-    mean: Array = np.mean([share_smaller(b, a) for a, b in sides], axis=0)
-    return mean
+    tasks = [newcombe(b, a) for a, b in pairs]
+    mean = sum(e.value for e in tasks) / len(tasks)
+    below, above = (
+        hypot(*(getattr(e, end) - e.value for e in tasks)) / len(tasks) for end in ("low", "high")
+    )
+    return Estimate(mean, mean - below, mean + above)
 
 
 def rewards(runs: pd.DataFrame) -> pd.DataFrame:
@@ -69,14 +79,20 @@ def rewards(runs: pd.DataFrame) -> pd.DataFrame:
         tasks[ALL] = {name: [task[name] for task in scaled] for name in complete}
         for task, samples in tasks.items():
             for name, own in samples.items():
-                rows.append((column, task, name, "", bootstrap(interquartile_mean, *own)))
+                rows.append((column, task, name, "", _middle(own)))
             for (a, own), (b, others) in permutations(samples.items(), 2):
-                pairs = [side for pair in zip(own, others, strict=True) for side in pair]
-                rows.append((column, task, a, b, bootstrap(improvement, *pairs)))
+                pairs = zip(own, others, strict=True)
+                rows.append((column, task, a, b, improvement(*pairs)))
     return pd.DataFrame(
         [(*row[:4], row[4].value, row[4].low, row[4].high) for row in rows],
         columns=["column", "task", "algorithm", "than", "value", "low", "high"],
     )
+
+
+def _middle(tasks: list[Array]) -> Estimate:
+    """The interquartile mean; without an interval where a single run would have one of no width."""
+    e = bootstrap(interquartile_mean, *tasks)
+    return e if min(map(len, tasks)) > 1 else Estimate(e.value, np.nan, np.nan)
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -105,7 +121,8 @@ def _entry(cells: pd.DataFrame, task: str) -> str:
     if task not in cells.index:
         return " |"
     row = cells.loc[task]
-    return f" {row['value']:.4g} ({row['low']:.4g} to {row['high']:.4g}) |"
+    interval = f" ({row['low']:.4g} to {row['high']:.4g})" if pd.notna(row["low"]) else ""
+    return f" {row['value']:.4g}{interval} |"
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -87,7 +87,7 @@ def _thinned(x: NDArray[np.int64]) -> NDArray[np.intp]:
 def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
     ends = "; ".join(f"{line.label}: {_ends(runs, name)}" for name, line in look.items())
     return (
-        f"Mean over {style.runs_a_cell(runs)} runs of the regret, against evaluations, in a band "
+        f"Mean over {style.runs_a_cell(runs)} of the regret, against evaluations, in a band "
         "from the smallest to the largest run. Upper row: mean of the current batch. Middle row: "
         "best point so far. Lower row: the recommended point.\n\n"
         "That is the mode of a distribution, or the best member of a population. The axis is "

@@ -50,7 +50,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
                 )
                 ax.plot(
                     at, -rows["mean"], color=line.color, linestyle=line.dash, marker=line.marker,
-                    markevery=0.22, markerfacecolor="white", markeredgewidth=0.9,
+                    markevery=max(1, len(at) // 5), markerfacecolor="white", markeredgewidth=0.9,
                 )  # fmt: skip
         column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         column[-1].set_xlabel(x.replace("_", " "))
@@ -78,7 +78,7 @@ def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.flo
 
 def _caption(runs: pd.DataFrame, x: str) -> str:
     sizes = [
-        f"{cell['title'].iloc[0]} {style.runs_a_cell(cell)} runs of {cell['iteration'].max()} "
+        f"{cell['title'].iloc[0]} {style.runs_a_cell(cell)} of {cell['iteration'].max()} "
         f"iterations{_early(cell)}"
         for _, cell in runs.groupby("problem", sort=False)
     ]

@@ -117,11 +117,10 @@ def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
 
 
 def runs_a_cell(runs: pd.DataFrame) -> str:
-    """How many runs the cells of a table have: "20", or "3 to 5"."""
+    """How many runs the cells of a table have: "20 runs", "1 run", or "3 to 5 runs"."""
     counts = runs.groupby(["problem", "algorithm"], sort=False).size()
-    return (
-        f"{counts.min()}" if counts.min() == counts.max() else f"{counts.min()} to {counts.max()}"
-    )
+    least, most = counts.min(), counts.max()
+    return f"{'' if least == most else f'{least} to '}{most} run{'s' if most > 1 else ''}"
 
 
 def save(figure: Figure, stem: Path, caption: str) -> None:

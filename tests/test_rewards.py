@@ -55,11 +55,43 @@ def test_the_probability_of_improvement_is_mann_whitneys(runs):
     rng = np.random.default_rng(0)
     for _ in range(20):
         a, b = rng.integers(0, 4, 6).astype(float), rng.integers(0, 4, 5).astype(float)
-        assert improvement(a, b) == pytest.approx(mannwhitneyu(a, b).statistic / 30)
+        assert improvement((a, b)).value == pytest.approx(mannwhitneyu(a, b).statistic / 30)
     table = rewards(runs)
     assert entry(table, "stand", "ours", "theirs")["value"] == 0.0
     assert entry(table, "stand", "theirs", "ours")["value"] == 1.0
     assert entry(table, "walk", "ours", "theirs")["value"] == pytest.approx(17.5 / 25)
+
+
+def test_the_probability_on_one_task_has_the_interval_of_the_claims():
+    a, b = np.array([3.0, 5.0, 6.0, 9.0]), np.array([1.0, 2.0, 7.0])
+    one, claimed = improvement((a, b)), newcombe(b, a)
+    assert (one.value, one.value) == (claimed.value, 9 / 12)
+    assert [one.low, one.high] == pytest.approx([claimed.low, claimed.high])
+
+
+def test_the_probability_over_all_tasks_is_as_sure_as_it_says():
+    """Three tasks of five runs each, one standard deviation apart, half of one, and equal."""
+    rng = np.random.default_rng(0)
+    shifts = (1.0, 0.5, 0.0)
+    truth = np.mean([norm.cdf(shift / np.sqrt(2)) for shift in shifts])
+    found = [
+        improvement(*((rng.normal(shift, 1, 5), rng.normal(0, 1, 5)) for shift in shifts))
+        for _ in range(500)
+    ]
+    inside = np.mean([e.low <= truth <= e.high for e in found])
+    assert 0.92 < inside < 0.99
+    narrower = np.mean([e.high - e.low for e in found])
+    alone = newcombe(np.array([1.0, 3, 5, 7, 9]), np.array([2.0, 4, 6, 8, 10]))
+    assert narrower < 0.75 * (alone.high - alone.low)  # by √3, were all alike
+
+
+def test_a_single_run_has_no_interval():
+    one = pd.concat([cell("walk", "ours", [1.0]), cell("walk", "theirs", [2.0, 3.0])])
+    table = rewards(one)
+    assert np.isnan([entry(table, "walk", "ours")[end] for end in ("low", "high")]).all()
+    assert entry(table, "walk", "theirs")["low"] == 2.0
+    assert "| ours | 1 |" in markdown(table)
+    assert "| ours over theirs | 0 (0 to 0.7" in markdown(table)
 
 
 def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
