@@ -107,7 +107,7 @@ def aggregate(
             else:
                 cell.append(table.to_pandas())
                 rows.append({**label, **run_row(cell[-1], metadata)})
-        if len(cell) == len(paths):
+        if cell:
             stepping = any(run["environment_steps"].iloc[-1] for run in cell)
             quantities = (*QUANTITIES, "environment_steps") if stepping else QUANTITIES
             curves += [

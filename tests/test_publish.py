@@ -5,7 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 import tables
+from test_keep import write_config
 
+from experiments import keep, publish
 from experiments.publish import keep_tables
 
 
@@ -37,3 +39,22 @@ def test_a_table_of_fewer_runs_is_refused_and_nothing_is_copied(tmp_path):
         keep_tables(new, kept)
     assert runs(kept, "second") == 20
     assert not (kept / "first").exists()
+
+
+@pytest.mark.parametrize("so_far", [True, False])
+def test_tables_of_a_study_that_is_still_going_are_kept_if_asked_for(tmp_path, monkeypatch, so_far):
+    published = tmp_path / publish.PUBLISHED
+    published.mkdir(parents=True)
+    (published / "config.yaml").write_text("runs: 2")
+    write_config(tmp_path, results=str(tmp_path / "results"))
+    write(tmp_path / "results" / "tables", "tiny", 7)
+    write(tmp_path / "results" / "so_far" / "tables", "tiny", 3)
+    monkeypatch.setattr(publish, "ROOT", tmp_path)
+    monkeypatch.setattr(keep, "KEPT", published / "traces")
+    redrawn = []
+    monkeypatch.setattr(publish.redraw, "redraw", redrawn.append)
+    monkeypatch.setattr(publish.readme, "main", lambda: None)
+    asked = ["--tables", str(tmp_path / "results" / "so_far" / "tables")] if so_far else []
+    publish.main(asked)
+    assert runs(published / "tables", "tiny") == (3 if so_far else 7)
+    assert redrawn == [published]

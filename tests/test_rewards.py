@@ -194,6 +194,7 @@ def test_the_picture_turns_values_into_rewards(x, at):
     )
     figure, caption = reward.draw(runs, lines, x)
     upper, lower = (ax.lines[0] for ax in figure.axes)
+    assert upper.get_markevery() == 1  # of three points; of 300 it is 60
     assert list(upper.get_ydata()) == [1, 2, 3]
     assert list(lower.get_ydata()) == [5, 6, 7]
     assert list(upper.get_xdata()) == at
