@@ -35,7 +35,10 @@ def tables(what: plan.Plan, to: Path) -> dict[str, tuple[int, int]]:
             aggregate.write(cells, to / name)
             counts[name] = sum(map(len, cells.values())), e.runs * len(e.cells)
     if not counts:
-        raise ValueError(f"{what.results / 'traces'} has no run that the config asks for")
+        raise ValueError(
+            f"{what.results / 'traces'} has no run that the config asks for; "
+            "`make replicate` starts them, `make restore` takes those that are kept"
+        )
     if (theory := what.results / "tables" / "theory").is_dir():
         shutil.copytree(theory, to / "theory")
     return counts

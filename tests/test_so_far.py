@@ -66,5 +66,5 @@ def test_tables_of_the_theory_are_taken_over(config, tmp_path):
 
 
 def test_without_a_run_it_ends_with_an_error(tmp_path):
-    with pytest.raises(SystemExit, match="traces has no run that the config asks for"):
+    with pytest.raises(SystemExit, match=r"traces has no run that the config asks for; .*restore"):
         so_far.main(["--config", str(write_config(tmp_path))])
