@@ -90,7 +90,7 @@ def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
         to.with_suffix(".gif"), save_all=True, append_images=others, duration=milliseconds, loop=0
     )
     chosen = np.linspace(0, len(frames) - 1, STILLS).round().astype(int)
-    Image.fromarray(np.hstack([frames[i] for i in chosen])).save(to.with_suffix(".png"))
+    style.save_png(Image.fromarray(np.hstack([frames[i] for i in chosen])), to.with_suffix(".png"))
 
 
 def main(arguments: list[str] | None = None) -> None:

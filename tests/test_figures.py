@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
+from PIL import Image
 
 from experiments import plan
 from figures import convergence, regret, stability, style
@@ -152,8 +153,16 @@ def test_the_caption_says_how_many_runs_and_which_band(drawn):
     assert "from the smallest to the largest run" in drawn[1]
 
 
-def test_every_line_can_be_told_apart_without_colour():
-    looks = list(style.lines(["fast_ingo", "ingo", "ingo_step", "igo", "cma_es", "es"]).values())
+@pytest.mark.parametrize(
+    "together",
+    [
+        ["fast_ingo", "ingo", "ingo_step", "igo", "cma_es", "es"],
+        ["fast_ingo", "es", "es_sgd", "es_sgd_unscaled", "asebo"],
+        ["bernoulli_ingo", "ga", "simple_ga"],
+    ],
+)
+def test_every_line_can_be_told_apart_without_colour(together):
+    looks = list(style.lines(together).values())
     assert len({(str(i.dash), i.marker) for i in looks}) == len(looks)
     assert len({i.color for i in looks}) == len(looks)
 
@@ -166,6 +175,20 @@ def test_files_are_the_same_twice(drawn, tmp_path):
     assert names == ["f.md", "f.pdf", "f.png", "f.svg"]
     for name in names:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_png_has_256_colours_and_looks_as_it_was_drawn(drawn, tmp_path):
+    figure, caption = drawn
+    box = figure.get_tightbbox().padded(style.plt.rcParams["savefig.pad_inches"])
+    figure.savefig(tmp_path / "drawn.png", bbox_inches=box)
+    style.save(figure, tmp_path / "f", caption)
+    with Image.open(tmp_path / "drawn.png") as drawn_, Image.open(tmp_path / "f.png") as kept:
+        assert len(drawn_.convert("RGB").getcolors(1 << 20)) > len(kept.getcolors(256))
+        assert kept.info["dpi"] == pytest.approx(drawn_.info["dpi"])
+        were, are = (np.asarray(i.convert("RGB"), dtype=float) for i in (drawn_, kept))
+    assert are.shape == were.shape
+    assert np.abs(are - were).max() <= 32  # of 255, at the edge of a line
+    assert np.abs(are - were).mean() < 1
 
 
 @pytest.mark.parametrize(
