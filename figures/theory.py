@@ -5,7 +5,7 @@ python -m figures.theory growth results/tables/theory/growth.csv --to results/fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +62,9 @@ def regret(table: pd.DataFrame) -> tuple[Figure, str]:
     last = table[table["iterations"] == table.groupby(["problem", "algorithm"])["iterations"]
                  .transform("max")]  # fmt: skip
     factor = last["theorem_5"].fillna(last["theorem_4"]) / last["regret"]
-    slopes = _list(
-        (
-            f"{row.title} {LINES[row.algorithm].label} {row.slope_low:.2f} to {row.slope_high:.2f}"
-            for row in last.itertuples()
-        ),
-        "; ",
+    slopes = "; ".join(
+        f"{row.title} {LINES[row.algorithm].label} {row.slope_low:.2f} to {row.slope_high:.2f}"
+        for row in last.itertuples()
     )
     highest = table["regret_high"].fillna(table["regret"])  # a single run has no interval
     held = (highest <= table["theorem_5"].fillna(table["theorem_4"])).all()
@@ -285,7 +282,7 @@ def hyper_parameters(table: pd.DataFrame) -> tuple[Figure, str]:
     ax.set_xlabel("hyper-parameters")
     ax.legend(fontsize=7, loc="upper right")
     figure.tight_layout()
-    names = {name: _list(own["parameter"]) for name, own in table.groupby("method")}
+    names = {name: ", ".join(own["parameter"]) for name, own in table.groupby("method")}
     total = counts.sum(axis=1)
     return figure, (
         f"Hyper-parameters, read from the code.\n\n"
@@ -318,10 +315,6 @@ def _log_log(ax: Axes) -> None:
     drawn = [line for a in ax.get_shared_y_axes().get_siblings(ax) for line in a.lines]
     y = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
     ax.set_ylim(y[y > 0].min() / 3, y.max() * 3)
-
-
-def _list(items: Iterable[str], between: str = ", ") -> str:
-    return between.join(items)
 
 
 PICTURES: dict[str, Callable[[pd.DataFrame], tuple[Figure, str]]] = {
