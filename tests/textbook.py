@@ -40,6 +40,20 @@ def ingo_step(mu, Sigma, z, f, beta):
     return mu - beta * step, Sigma_new
 
 
+def fast_ingo(mu, Sigma, z, f, beta):
+    """Algorithm 1 with a diagonal Sigma, all else thrown away."""
+    N = len(f)
+    h = standardised(f)
+    root_inverse = np.linalg.inv(symmetric_root(Sigma))
+    precision = np.linalg.inv(Sigma)
+    for i in range(N):
+        v = root_inverse @ z[i]
+        precision = precision + beta * h[i] / N * np.diag(np.diag(np.outer(v, v)))
+    Sigma_new = np.linalg.inv(precision)
+    step = sum(h[i] / N * Sigma_new @ root_inverse @ z[i] for i in range(N))
+    return mu - beta * step, Sigma_new
+
+
 def igo(mu, Sigma, z, f, beta):
     """Gradient steps in mu and Sigma, with the same h and beta."""
     N = len(f)
@@ -48,6 +62,26 @@ def igo(mu, Sigma, z, f, beta):
     mu_new = mu - beta * sum(h[i] / N * y[i] for i in range(N))
     Sigma_new = Sigma - beta * sum(h[i] / N * np.outer(y[i], y[i]) for i in range(N))
     return mu_new, Sigma_new
+
+
+def centred_ranks(f):
+    """From −1/2 for the smallest to 1/2 for the largest; all values differ."""
+    order = sorted(range(len(f)), key=lambda i: f[i])
+    return np.array([order.index(i) / (len(f) - 1) - 0.5 for i in range(len(f))])
+
+
+def es(mu, gradients, z, f, alpha):
+    """Salimans' ES: Adam as it was published, its moments summed up over all gradients so far.
+
+    Returns the new mean, and the gradients with this one.
+    """
+    u = centred_ranks(f)
+    gradients = [*gradients, sum(u[i] * z[i] for i in range(len(f))) / len(f)]
+    t = len(gradients)
+    m = sum(0.1 * 0.9 ** (t - i) * g for i, g in enumerate(gradients, start=1)) / (1 - 0.9**t)
+    v = sum(0.001 * 0.999 ** (t - i) * g**2 for i, g in enumerate(gradients, start=1))
+    # its epsilon is added before the correction of v, as in the form that Section 2 proposes
+    return mu - alpha * m * np.sqrt(1 - 0.999**t) / (np.sqrt(v) + 1e-8), gradients
 
 
 def asebo(mu, m, v, past, alpha, P, z, f, eta, eps, gamma, normalise=False):
