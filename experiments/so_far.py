@@ -45,11 +45,11 @@ def tables(what: plan.Plan, to: Path) -> dict[str, tuple[int, int]]:
 
 
 def _done(what: plan.Plan, experiment: str, cell: tuple[str, str]) -> list[Path]:
-    """The traces of a cell that are there, but those of other settings than it has now."""
+    """The traces of a cell that are there, but those of other settings or code than it has now."""
     e = what.experiments[experiment]
     paths = (Path(what.trace(experiment, *cell, seed)) for seed in range(e.runs))
-    spec = asdict(e.cells[cell])
-    return [path for path in paths if path.is_file() and trace.read(path)[1]["spec"] == spec]
+    now = {"spec": asdict(e.cells[cell]), "code": what.code(experiment, *cell)}
+    return [path for path in paths if path.is_file() and now.items() <= trace.read(path)[1].items()]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -88,7 +88,13 @@ def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
             for r in (by_target.loc[t] for t in shown)
         ]
         lines.append(f"| {problem} | {algorithm} |" + "".join(entries))
-    lines += ["", "# Best value at the end of a run", ""]
+    lines += [
+        "",
+        "# Best value at the end of a run",
+        "",
+        "Above the minimum; where none is known, the value itself: of control, a negated reward.",
+        "",
+    ]
     lines += ["| problem | optimiser | best | quartile | median | quartile | worst | ended |"]
     lines += ["|---|---|---|---|---|---|---|---|"]
     for row in final.itertuples():

@@ -220,6 +220,36 @@ def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
     assert (e.value, e.low, e.high) == pytest.approx(((61 + 11) / 22,) * 3)
 
 
+def test_reached_counts_the_seeds_that_are_done_on_all_problems(tmp_path):
+    uneven = [
+        tables.cell("p", "a", [1000] * 8),
+        tables.cell("q", "a", [INF, 1000, INF]),
+        tables.cell("p", "b", [INF] * 3),
+        tables.cell("q", "b", [INF] * 3),
+    ]
+    tables.write(tmp_path, "e", *uneven)
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    assert e.value == pytest.approx((61 + (11 + 61 + 11) / 3) / 22)
+    tables.write(tmp_path, "e", uneven[0], uneven[1].assign(seed=[8, 9, 10]), *uneven[2:])
+    with pytest.raises(Missing, match="no seed of a on all problems of e"):
+        MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "b"), ("b", "a")])
+def test_reached_compares_no_different_sets_of_problems(tmp_path, one, other):
+    whole = [tables.cell(p, "b", [INF] * 8) for p in ("p", "q")]
+    tables.write(tmp_path, "e", tables.cell("p", "a", [1000] * 8), *whole)
+    with pytest.raises(Missing, match="no runs of a on q in e"):
+        MEASURES["reached"](Tables(tmp_path), "e", one, other)
+
+
+def test_wins_needs_a_seed_that_both_have_run(tmp_path):
+    later = tables.cell("p", "b", [100.0, 200.0]).assign(seed=[2, 3])
+    tables.write(tmp_path, "e", tables.cell("p", "a", [100.0, 200.0]), later)
+    with pytest.raises(Missing, match="no seed of both a and b on p in e"):
+        MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b")
+
+
 def test_diverged_and_drift(made):
     assert MEASURES["diverged"](made, "e", "p", "lost").value == 0.75
     assert MEASURES["diverged"](made, "e", "p", "fast").value == 0.0

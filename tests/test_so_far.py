@@ -56,6 +56,17 @@ def test_runs_of_other_settings_do_not_count(config, tmp_path):
         so_far.tables(plan.load(tmp_path / "config.yaml"), tmp_path / "tables")
 
 
+def test_runs_of_other_code_do_not_count(config, tmp_path, monkeypatch):
+    code = plan.Plan.code
+
+    def changed(what, experiment, problem, algorithm):
+        now = code(what, experiment, problem, algorithm)
+        return f"{now}0" if algorithm == "es" else now
+
+    monkeypatch.setattr(plan.Plan, "code", changed)
+    assert so_far.tables(plan.load(config), tmp_path) == {"tiny": (1, 8)}
+
+
 def test_tables_of_the_theory_are_taken_over(config, tmp_path):
     what = plan.load(config)
     theory = what.results / "tables" / "theory"
