@@ -56,9 +56,9 @@ def cost(published: Path) -> list[str]:
     sentences = []
     if files := sorted((published / "traces").glob("*/seconds.csv")):
         jobs = pd.concat([pd.read_csv(file) for file in files])
-        hours = jobs["cpu_seconds"].sum() / 3600
+        hours = jobs["seconds"].sum() / 3600  # CPU time is noted every 15 or 30 s, this exactly
         sentences.append(
-            f"The {len(jobs):,} jobs whose traces are kept took {hours:.1f} hours of one core."
+            f"The {len(jobs):,} jobs whose traces are kept took {hours:.1f} hours, one core each."
         )
     timed = [
         f"[{words}]({(PUBLISHED / name).as_posix()}.md)"

@@ -113,9 +113,12 @@ def main(arguments: list[str] | None = None) -> None:
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
+    arm = args.trace.parent.name  # of one of several settings of an optimiser, but for a loose file
+    arm = arm if arm in style.LINES else spec["algorithm"]
     args.to.with_suffix(".md").write_text(
-        f"{run['title']}, an episode of the policy that {style.label(spec['algorithm'])} came to "
-        f"after {table['evaluations'][-1].as_py():,} roll-outs, seed {run['seed']}: return "
+        f"{run['title']}, {LENGTH:g} s of an episode of the policy around which "
+        f"{style.label(arm)} drew its last batch, iteration "
+        f"{table['iteration'][-1].as_py()}, seed {run['seed']}. Return of the whole episode: "
         f"{total:.1f}.\n",
         encoding="utf-8",
     )

@@ -77,11 +77,14 @@ def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.flo
 
 
 def _caption(runs: pd.DataFrame, x: str) -> str:
-    sizes = [
-        f"{cell['title'].iloc[0]} {style.runs_a_cell(cell)} of {cell['iteration'].max()} "
-        f"iterations{_early(cell)}"
-        for _, cell in runs.groupby("problem", sort=False)
-    ]
+    algorithms = runs["algorithm"].unique()  # in the legend, so that one without a run here counts
+    sizes = []
+    for _, cell in runs.groupby("problem", sort=False):
+        counts = cell["algorithm"].value_counts().reindex(algorithms, fill_value=0)
+        sizes.append(
+            f"{cell['title'].iloc[0]} {style.count(counts)} of {cell['iteration'].max()} "
+            f"iterations{_early(cell)}"
+        )
     return (
         f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
         f"largest run. {'; '.join(sizes)}.\n\n"

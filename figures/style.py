@@ -71,8 +71,12 @@ NAMES = {
 
 
 def lines(algorithms: Iterable[str]) -> dict[str, Line]:
-    """The line of each of these optimisers; those without one of their own get a spare."""
-    spare = cycle(SPARE)
+    """The line of each of these optimisers; those without one of their own get a spare, in a colour
+    that none of the others has.
+    """
+    algorithms = list(algorithms)
+    taken = {LINES[name].color for name in algorithms if name in LINES}
+    spare = cycle([line for line in SPARE if line.color not in taken] or SPARE)
     return {name: LINES.get(name) or next(spare)._replace(label=label(name)) for name in algorithms}
 
 
@@ -120,7 +124,11 @@ def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
 
 def runs_a_cell(runs: pd.DataFrame) -> str:
     """How many runs the cells of a table have: "20 runs", "1 run", or "3 to 5 runs"."""
-    counts = runs.groupby(["problem", "algorithm"], sort=False).size()
+    return count(runs.groupby(["problem", "algorithm"], sort=False).size())
+
+
+def count(counts: pd.Series) -> str:
+    """Numbers of runs in words."""
     least, most = counts.min(), counts.max()
     return f"{'' if least == most else f'{least} to '}{most} run{'s' if most > 1 else ''}"
 

@@ -159,6 +159,7 @@ def test_the_caption_says_how_many_runs_and_which_band(drawn):
         ["fast_ingo", "ingo", "ingo_step", "igo", "cma_es", "es"],
         ["fast_ingo", "es", "es_sgd", "es_sgd_unscaled", "asebo"],
         ["bernoulli_ingo", "ga", "simple_ga"],
+        plan.load(ROOT / "config.yaml").experiments["arms"].algorithms,
     ],
 )
 def test_every_line_can_be_told_apart_without_colour(together):

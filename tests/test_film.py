@@ -68,8 +68,9 @@ def test_a_frame_every_other_step_at_25_steps_a_second(tmp_path):
         assert png.size == (5 * 320, 240)
         assert len(np.unique(np.asarray(png.convert("L")))) > 10
     caption = (tmp_path / "film.md").read_text()
-    assert "Swimmer-v4, an episode of the policy that Fast-INGO came to" in caption
-    assert "after 12 roll-outs, seed 0: return " in caption
+    assert "policy around which Fast-INGO drew its last batch, iteration 3, seed 0" in caption
+    assert "Swimmer-v4, 5 s of an episode" in caption
+    assert "Return of the whole episode: " in caption
 
 
 def test_without_egl_it_names_the_packages(tmp_path):
