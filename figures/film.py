@@ -116,8 +116,8 @@ def main(arguments: list[str] | None = None) -> None:
     arm = args.trace.parent.name  # of one of several settings of an optimiser, but for a loose file
     arm = arm if arm in style.LINES else spec["algorithm"]
     args.to.with_suffix(".md").write_text(
-        f"{run['title']}, {LENGTH:g} s of an episode of the policy around which "
-        f"{style.label(arm)} drew its last batch, iteration "
+        f"{run['title']}, {len(frames) * milliseconds / 1000:.2g} s of an episode of the policy "
+        f"around which {style.label(arm)} drew its last batch, iteration "
         f"{table['iteration'][-1].as_py()}, seed {run['seed']}. Return of the whole episode: "
         f"{total:.1f}.\n",
         encoding="utf-8",

@@ -247,6 +247,20 @@ def test_every_task_and_method_has_its_own_line():
     plt.close("all")
 
 
+def test_the_caption_counts_a_method_that_was_not_run_on_a_task():
+    runs = [cell("walk", "ours", [1.0, 2.0]), cell("walk", "theirs", [1.0]),
+            cell("stand", "ours", [1.0, 2.0])]  # fmt: skip
+    runs = pd.concat(runs).assign(stop="budget", iteration=3)
+    lines = [
+        curves(*labels, quantity, [-1.0] * 3)
+        for labels in (("walk", "ours"), ("walk", "theirs"), ("stand", "ours"))
+        for quantity in ("batch_mean", "f_mean")
+    ]
+    _, caption = reward.draw(runs, pd.concat(lines))
+    assert "Walk 1 to 2 runs of 3 iterations; Stand 0 to 2 runs of 3 iterations." in caption
+    plt.close("all")
+
+
 def test_zero_is_the_mean_of_all_first_batches():
     runs = pd.concat([cell("walk", "ours", [50.0] * 4), cell("walk", "theirs", [0.0] * 4)])
     runs["first_batch_mean"] = [-10.0, 0, 0, 0, -10.0, 0, 0, 0]  # 2.5 on average
