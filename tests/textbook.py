@@ -17,15 +17,18 @@ def symmetric_root(Sigma):
     return vectors @ np.diag(np.sqrt(values)) @ vectors.T
 
 
-def ingo(mu, Sigma, z, f, beta):
-    """Algorithm 1. z is the noise that goes with the symmetric root: x = mu + Sigma^(1/2) z."""
+def ingo(mu, Sigma, z, f, beta, part=lambda matrix: matrix):
+    """Algorithm 1. z is the noise that goes with the symmetric root: x = mu + Sigma^(1/2) z.
+
+    ``part`` is what is used of the matrix v vᵀ of each sample.
+    """
     N = len(f)
     h = standardised(f)
     root_inverse = np.linalg.inv(symmetric_root(Sigma))
     precision = np.linalg.inv(Sigma)
     for i in range(N):
         v = root_inverse @ z[i]
-        precision = precision + beta * h[i] / N * np.outer(v, v)
+        precision = precision + beta * h[i] / N * part(np.outer(v, v))
     Sigma_new = np.linalg.inv(precision)
     step = sum(h[i] / N * Sigma_new @ root_inverse @ z[i] for i in range(N))
     return mu - beta * step, Sigma_new
@@ -41,17 +44,8 @@ def ingo_step(mu, Sigma, z, f, beta):
 
 
 def fast_ingo(mu, Sigma, z, f, beta):
-    """Algorithm 1 with a diagonal Sigma, all else thrown away."""
-    N = len(f)
-    h = standardised(f)
-    root_inverse = np.linalg.inv(symmetric_root(Sigma))
-    precision = np.linalg.inv(Sigma)
-    for i in range(N):
-        v = root_inverse @ z[i]
-        precision = precision + beta * h[i] / N * np.diag(np.diag(np.outer(v, v)))
-    Sigma_new = np.linalg.inv(precision)
-    step = sum(h[i] / N * Sigma_new @ root_inverse @ z[i] for i in range(N))
-    return mu - beta * step, Sigma_new
+    """Algorithm 1 with a diagonal Sigma: all else is thrown away."""
+    return ingo(mu, Sigma, z, f, beta, part=lambda matrix: np.diag(np.diag(matrix)))
 
 
 def igo(mu, Sigma, z, f, beta):
