@@ -77,8 +77,8 @@ def rewards(runs: pd.DataFrame) -> pd.DataFrame:
             tasks[task] = {name: [-values.to_numpy(dtype=float)] for name, values in own}
             start, best = -cell["first_batch_mean"].mean(), -cell[column].min()
             if best > start:
-                own = tasks[task].items()
-                scaled.append({name: (v[0] - start) / (best - start) for name, v in own})
+                unit, scores = best - start, tasks[task].items()
+                scaled.append({name: (score[0] - start) / unit for name, score in scores})
         complete = [n for n in dict.fromkeys(runs["algorithm"]) if all(n in t for t in scaled)]
         if scaled:
             tasks[ALL] = {name: [task[name] for task in scaled] for name in complete}
