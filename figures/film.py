@@ -42,12 +42,14 @@ def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[F
     of the whole roll-out.
 
     Raises:
-        ValueError: the problem has no such parameters, or x is of another shape.
+        ValueError: the problem has no such parameters, or x is of another shape or not finite.
         RuntimeError: there is no EGL to draw with.
     """
     problem = problems.build("control", parameters)
     if x.shape != (problem.dim,):
         raise ValueError(f"the policy has shape {x.shape}; the problem wants ({problem.dim},)")
+    if not np.isfinite(x).all():
+        raise ValueError("the policy is not finite: its run diverged")
     task = TASKS[parameters["task"]](parameters.get("version", "v4"))
     keys = {key: parameters[key] for key in ("biases", "output") if key in parameters}
     policy = Policy(task.observation, task.action, task.limit, **keys)

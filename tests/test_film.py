@@ -91,6 +91,11 @@ def test_a_policy_of_another_size_is_named(tmp_path):
     assert done.stderr == "error: the policy has shape (5,); the problem wants (178,)\n"
 
 
+def test_a_policy_of_a_run_that_diverged_is_named(tmp_path):
+    done = film(train(tmp_path / "0.parquet", last_mean=[0.0] * 177 + [float("nan")]))
+    assert done.stderr == "error: the policy is not finite: its run diverged\n"
+
+
 def test_a_run_on_another_problem_is_named(tmp_path):
     done = film(train(tmp_path / "0.parquet", Spec("levy", "ingo", 36, 1e-10, {"dim": 6})))
     assert done.stderr.endswith("0.parquet is of levy, not of control\n")
