@@ -4,8 +4,8 @@
 
 Contenders, all with the paper's N on the Ellipsoid: INGO as in algorithms/ingo.py; the textbook
 update (an eigendecomposition and an inverse a step); pycma and the cmaes package, full covariance;
-and the floor, what no such method can do without: N·d normal numbers, three products of N×d with
-d×d entries, and the function values. Time is the processor's for this process: others on the
+and the floor, what no such method can do without: N·d normal numbers, two products of N×d with d×d
+entries (to draw, and to move a covariance by N outer products), and the function values. Time is the processor's for this process: others on the
 machine do not count.
 """
 
@@ -78,14 +78,13 @@ def cmaes_package(dim: int, f: Values, rng: np.random.Generator) -> Iterator[Non
 
 
 def floor(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
-    """Random numbers, three matrix products and f."""
+    """Random numbers, two matrix products and f."""
     n = settings.samples(dim)
     b, mu = rng.standard_normal((dim, dim)), rng.random(dim)
     while True:
         z = rng.standard_normal((n, dim))
         y = z @ b.T
         f(mu + y)
-        z @ b
         y.T @ z
         yield
 
