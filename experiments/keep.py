@@ -24,6 +24,7 @@ from experiments.readme import PUBLISHED, ROOT
 
 KEPT = ROOT / PUBLISHED / "traces"
 JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
+KEY = ("experiment", *JOB)
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 
 
@@ -52,7 +53,7 @@ def pack(what: plan.Plan, kept: Path) -> tuple[list[Path], list[Path]]:
             before = dict(read(file)) if file.is_file() else {}
             write(file, before | cells)
             files.append(file)
-    return files + _pack_seconds(what.results / "times", kept), left_out
+    return files + _pack_seconds(what.results / "times", kept, left_out), left_out
 
 
 def job_seconds(times: Path) -> pd.DataFrame:
@@ -61,18 +62,21 @@ def job_seconds(times: Path) -> pd.DataFrame:
     for path in sorted(times.rglob("*.tsv")):
         noted = pd.read_csv(path, sep="\t", na_values="-").loc[0, ["s", "cpu_time"]]
         rows.append((*path.relative_to(times).with_suffix("").parts, *noted))
-    columns = ["experiment", *JOB, "seconds", "cpu_seconds"]
+    columns = [*KEY, "seconds", "cpu_seconds"]
     return pd.DataFrame(rows, columns=columns).astype(
         {"seed": int, "seconds": float, "cpu_seconds": float}
     )
 
 
-def _pack_seconds(times: Path, kept: Path) -> list[Path]:
+def _pack_seconds(times: Path, kept: Path, left_out: list[Path]) -> list[Path]:
     """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds, as far as the
-    traces are kept.
+    traces are kept: not of those ``left_out``, though one of the same cell and seed may be kept.
     """
     files = []
-    for experiment, jobs in job_seconds(times).groupby("experiment"):
+    noted = job_seconds(times)
+    others = [(*path.parts[-4:-1], int(path.stem)) for path in left_out]
+    noted = noted[~pd.MultiIndex.from_frame(noted[list(KEY)]).isin(others)]
+    for experiment, jobs in noted.groupby("experiment"):
         folder = kept / str(experiment)
         labels = [
             pq.read_table(file, columns=["problem", "algorithm"])
