@@ -99,7 +99,8 @@ def _draw_cell(
         x, y, color=line.color, linestyle=line.dash, marker=line.marker, markevery=0.22,
         markerfacecolor="white", markeredgewidth=0.9,
     )  # fmt: skip
-    if x[-1] < 0.999 * right and np.isfinite(y[-1]):
+    cut = (ends["stop"] == "budget").any()  # of a problem with a smaller budget than the others
+    if x[-1] < 0.999 * right and np.isfinite(y[-1]) and not cut:
         reached = (ends["stop"] == "target").all()
         ax.plot(x[-1], y[-1], "o" if reached else "x", color=line.color, clip_on=False, zorder=5)
         if not reached:

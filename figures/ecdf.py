@@ -50,11 +50,12 @@ def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
     ax.legend(loc="upper left", handlelength=3)
     figure.tight_layout()
     problems = runs["problem"].nunique()
-    n = runs.groupby(["problem", "algorithm"]).size()
+    whole = (runs.groupby("algorithm")["problem"].nunique() == problems).all()
     return figure, (
         f"Share of the targets from {EASIEST:g} to {HARDEST:g} (five a decade) that the best value "
-        f"so far has reached, over {problems} functions and {n.min()} runs each, against "
-        "evaluations. Not in the paper."
+        f"so far has reached, over {problems} function{'s' if problems > 1 else ''} and "
+        f"{style.runs_a_cell(runs)} each, against evaluations. "
+        f"{'' if whole else 'Some optimisers ran on some of the functions only. '}Not in the paper."
     )
 
 

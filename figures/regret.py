@@ -100,11 +100,12 @@ def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
 
 
 def _ends(runs: pd.DataFrame, algorithm: str) -> str:
-    """Counts of the stop reasons of an optimiser, problem by problem."""
-    cells = runs[runs["algorithm"] == algorithm].groupby("problem", sort=False)["stop"]
+    """Counts of the stop reasons of an optimiser, problem by problem, a dash for one it lacks."""
+    own = runs[runs["algorithm"] == algorithm]
+    cells = (own.loc[own["problem"] == name, "stop"] for name in runs["problem"].unique())
     return ", ".join(
-        " and ".join(f"{count} {reason}" for reason, count in cell.value_counts().items())
-        for _, cell in cells
+        " and ".join(f"{count} {reason}" for reason, count in cell.value_counts().items()) or "—"
+        for cell in cells
     )
 
 

@@ -38,6 +38,8 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
     for ax, problem in zip(axes[0], problems, strict=True):
         for algorithm, line in look.items():
             mine = (runs["problem"] == problem) & (runs["algorithm"] == algorithm)
+            if not mine.any():
+                continue
             dim = int(runs.loc[mine, "dim"].iloc[0])
             samples = int((runs.loc[mine, "evaluations"] / runs.loc[mine, "iteration"]).iloc[0])
             cell = curves[
@@ -62,12 +64,14 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
     axes[0, 0].set_ylabel("log det Σ")
     axes[0, 0].legend(loc="best")
     figure.tight_layout()
-    n = runs.groupby(["problem", "algorithm"]).size().min()
+    compared = (
+        "Dotted: the drift that the second-order term of the update predicts, with β = 1/d, where "
+        "values carry no signal. "
+        f"Measured there, mean change per iteration: {', '.join(measured)}. "
+    )
     return figure, (
-        f"Median of log det Σ over {n} runs, the band from the smallest to the largest. Dotted: "
-        "the drift that the second-order term of the update predicts, with β = 1/d, where values "
-        "carry no signal. "
-        f"Measured there, mean change per iteration: {', '.join(measured)}. Not in the paper."
+        f"Median of log det Σ over {style.runs_a_cell(runs)}, the band from the smallest to the "
+        f"largest. {compared if measured else ''}Not in the paper."
     )
 
 

@@ -11,7 +11,7 @@ import tables
 from PIL import Image
 
 from experiments import plan
-from figures import convergence, regret, stability, style
+from figures import convergence, ecdf, regret, stability, style
 
 ROOT = Path(__file__).parent.parent
 
@@ -35,7 +35,7 @@ def drawn():
             tables.cell("levy", "ingo", [300.0] * 3),
             tables.cell("levy", "es_0.1", [np.inf] * 3),
             tables.cell("discus", "ingo", [np.inf] * 3),
-            tables.cell("discus", "es_0.1", [np.inf] * 3),
+            tables.cell("discus", "es_0.1", [np.inf] * 3).assign(stop="flat"),
         ]
     )
     lines = pd.concat(
@@ -91,7 +91,49 @@ def test_a_method_without_a_prediction_is_drawn_without_one():
     runs = tables.cell("noise", "fast_ingo", [np.inf] * 3)
     figure, caption = stability.draw(runs, sigma)
     assert len(figure.axes[0].lines) == 1
-    assert "predicted +" not in caption
+    assert caption.endswith("from the smallest to the largest. Not in the paper.")
+    style.plt.close(figure)
+
+
+def test_a_cell_without_runs_is_no_line():
+    runs = pd.concat(
+        [
+            tables.cell("noise", "ingo", [np.inf] * 3),
+            tables.cell("noise", "igo", [np.inf] * 2),
+            tables.cell("levy", "ingo", [np.inf] * 3),
+        ]
+    )
+    sigma = pd.concat(
+        curves(*cell, [1, 1, 1]).assign(quantity="sigma")
+        for cell in (("noise", "ingo"), ("noise", "igo"), ("levy", "ingo"))
+    )
+    figure, caption = stability.draw(runs, sigma)
+    # a line each, and the two predictions
+    assert [len(ax.lines) for ax in figure.axes] == [4, 1]
+    assert "over 2 to 3 runs," in caption
+    style.plt.close(figure)
+    figure, caption = ecdf.draw(runs)
+    assert "over 2 functions and 2 to 3 runs each" in caption
+    assert "Some optimisers ran on some of the functions only." in caption
+    style.plt.close(figure)
+
+
+def test_reasons_to_end_stand_where_their_problem_does():
+    runs = pd.concat(
+        [tables.cell("p", "ga", [np.inf] * 2), tables.cell("q", "ingo", [np.inf, 10.0])]
+    )
+    assert regret._ends(runs, "ga") == "2 budget, —"
+    assert regret._ends(runs, "ingo") == "—, 1 budget and 1 target"
+
+
+def test_a_run_that_was_cut_by_the_budget_of_its_problem_has_no_mark():
+    runs = pd.concat(
+        [tables.cell("levy", "ingo", [np.inf] * 3), tables.cell("discus", "ingo", [6])]
+    )
+    lines = pd.concat([curves("levy", "ingo", [1, 2]), curves("discus", "ingo", [3, 2, 1])])
+    figure, _ = convergence.draw(runs, lines)
+    assert all(len(line.get_xdata()) == 2 for line in figure.axes[0].lines)
+    assert len(figure.axes[0].lines) == 1
     style.plt.close(figure)
 
 

@@ -82,7 +82,7 @@ def test_ecdf_counts_targets_and_runs(runs):
     line = figure.axes[0].lines[0]
     assert line.get_ydata()[-1] == 1.0
     assert figure.axes[0].lines[1].get_ydata()[-1] == pytest.approx(72 / 122)
-    assert "over 1 functions and 2 runs" in caption
+    assert "over 1 function and 2 to 3 runs each" in caption
     style.plt.close(figure)
 
 
