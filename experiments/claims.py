@@ -79,8 +79,8 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The parts of a claim that hold, that fail, that the runs are too few for, each with its
-    estimate, and those that there are no runs for, each with what is missing.
+    """The parts of a claim that hold, that fail, that the runs are too few for or leave without a
+    value, each with its estimate, and those that there are no runs for, each with what is missing.
     """
 
     held: list[tuple[Part, Estimate]]
@@ -134,12 +134,15 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
         return row | empty | {"verdict": its.verdict, "why": lacking}
     why = [claim["why"], f"{its.holding} parts hold."]
-    for word, some in (("Fails", its.failed), ("Too few runs to tell", its.unclear)):
+    few = [(part, e) for part, e in its.unclear if not np.isnan(e.value)]
+    for word, some in (("Fails", its.failed), ("Too few runs to tell", few)):
         if some:
             shown = "; ".join(
                 f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
             )
             why.append(f"{word}: {shown}.")
+    if undefined := [str(part) for part, e in its.unclear if np.isnan(e.value)]:
+        why.append(f"Has no value: {'; '.join(undefined)}.")
     if lacking:
         why.append(f"Not run: {lacking}.")
     for reading, changes in claim.get("readings", {}).items():

@@ -321,8 +321,13 @@ def bound_ratio(tables: Tables, table: str, value: str, bound: str, **only: str)
     """The largest ratio of a measured value to its bound in a table of the theory.
 
     The interval's ends are the largest ratios of the value's own ends.
+
+    Raises:
+        Missing: no row has a bound.
     """
     rows = tables.theory(table, only).dropna(subset=bound)
+    if rows.empty:
+        raise Missing(f"no bound {bound} for {only} in theory/{table}.csv")
     low, middle, high = (
         float((rows[name] / rows[bound]).max()) for name in (f"{value}_low", value, f"{value}_high")
     )
@@ -336,8 +341,8 @@ def exponent(tables: Tables, table: str, **only: str) -> Estimate:
 
 
 def largest(tables: Tables, table: str, column: str, **only: str) -> Estimate:
-    """The largest absolute value of a column of a table of the theory."""
-    value = float(tables.theory(table, only)[column].abs().max())
+    """The largest absolute value of a column of a table of the theory; NaN where one of them is."""
+    value = float(tables.theory(table, only)[column].abs().max(skipna=False))
     return Estimate(value, value, value)
 
 

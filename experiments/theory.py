@@ -331,7 +331,7 @@ def trust_region(instances: int, root_seed: int) -> pd.DataFrame:
             x_mu, x_Sigma = _unpack(found.x)
             c_mu, c_Sigma = bounds.closed_form(inverse, mu, g, G, beta, moved)
             size = max(1.0, np.abs(c_mu).max(), np.abs(c_Sigma).max())
-            error = max(np.abs(x_mu - c_mu).max(), np.abs(x_Sigma - c_Sigma).max()) / size
+            error = np.max([np.abs(x_mu - c_mu).max(), np.abs(x_Sigma - c_Sigma).max()]) / size
             rows.append(
                 {
                     "problem": name,

@@ -15,6 +15,7 @@ from scipy.stats import binom, norm
 from experiments import claims, measures, plan
 from experiments.claims import COLUMNS, judge
 from experiments.measures import MEASURES, Missing, Tables, bootstrap, wilson
+from experiments.readme import PUBLISHED
 
 INF = np.inf
 ROOT = Path(__file__).parent.parent
@@ -87,6 +88,7 @@ def test_what_has_no_value_has_no_interval_and_is_not_judged(tmp_path):
     row = judge(claim(ratio), Tables(tmp_path))
     assert np.isnan([row["value"], row["low"], row["high"]]).all()
     assert row["verdict"] == "not tested"
+    assert row["why"].endswith("Has no value: final_ratio(p, lost, other, best).")
 
 
 def test_a_resample_without_a_value_widens_the_interval():
@@ -289,6 +291,9 @@ def test_measures_of_the_theory(theory):
     assert MEASURES["largest"](theory, "t", "z", problem="b").value == 2.0
     assert MEASURES["hyper_parameters"](theory, "x", "y").value == 0.5
     assert MEASURES["hyper_parameters"](theory, "x", "y", kind="set").value == 1.0
+    with pytest.raises(Missing, match="no bound bound for {'problem': 'b'} in theory/t.csv"):
+        MEASURES["bound_ratio"](theory, "t", "v", "bound", problem="b")
+    assert np.isnan(MEASURES["largest"](theory, "t", "bound").value)
     with pytest.raises(Missing, match="no rows"):
         MEASURES["largest"](theory, "t", "z", problem="c")
     with pytest.raises(Missing, match="no table theory/u.csv"):
@@ -373,7 +378,8 @@ def test_a_missing_table_is_said(tmp_path):
 
 
 CLAIMS = yaml.safe_load(claims.CLAIMS.read_text(encoding="utf-8"))
-EXPERIMENTS = plan.load(ROOT / "config.yaml").experiments
+CONFIG = plan.load(ROOT / "config.yaml")
+EXPERIMENTS = CONFIG.experiments
 
 
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
@@ -392,6 +398,24 @@ def test_every_claim_is_whole(entry):
         # a filter of rows may have any column's name
         assert arguments <= named or any(a.kind is a.VAR_KEYWORD for a in wanted)
         assert {"at_least", "at_most"} & set(p)
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
+    """A name that is run nowhere would turn a claim into "not tested" without a word."""
+    theory = {f"theory_{name}" for name in CONFIG.theory}
+    assert entry["figure"] in CONFIG.figures.keys() | theory
+    for changes in ({}, *entry.get("readings", {}).values()):
+        read = [{k: changes.get(k, v) for k, v in p.items()} for p in entry["parts"]]
+        for p in claims.parts({"parts": read}):
+            own = p.arguments
+            if "experiment" not in own:
+                assert np.isfinite(p.estimate(Tables(ROOT / PUBLISHED / "tables")).value)
+            for experiment in {own[key] for key in ("experiment", "plain") if key in own}:
+                run = EXPERIMENTS[experiment]
+                for name in {own[key] for key in ("algorithm", "than") if key in own}:
+                    assert name in run.algorithms
+                    assert "problem" not in own or (own["problem"], name) in run.cells
 
 
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
