@@ -81,7 +81,8 @@ def counted(claims: pd.DataFrame) -> str:
 def verdicts(claims: pd.DataFrame) -> str:
     """A row a claim, with the part that decides."""
     lines = [
-        "The part that decides is the first that fails, or else the first; all of them are in "
+        "The part that decides is the first that fails, or else the first that the runs are too "
+        "few for, or else the first; all of them are in "
         f"[claims.md]({(PUBLISHED / 'claims.md').as_posix()}).",
         "",
         "| | the paper says | verdict | parts that hold | the part that decides | wanted |",
