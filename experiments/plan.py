@@ -150,8 +150,18 @@ class Plan:
         return [str(self._tables(experiment) / name) for name in TABLES]
 
     def command(self, experiment: str, problem: str, algorithm: str) -> str:
-        """The shell command that makes the traces of a cell, but for ``--to``."""
-        return command(self.experiments[experiment].cells[problem, algorithm])
+        """The shell command that makes the traces of a cell, but for ``--to``.
+
+        Raises:
+            ConfigError: the experiment has no such cell.
+        """
+        cells = self.experiments[experiment].cells
+        _check_known(
+            f"the run asked for in {experiment}",
+            f"{problem}/{algorithm}",
+            [f"{p}/{a}" for p, a in cells],
+        )
+        return command(cells[problem, algorithm])
 
     def table_command(self, experiment: str) -> str:
         """The shell command that makes the tables of an experiment."""
@@ -295,12 +305,17 @@ def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]
     for key, name in readings.items():
         _check_known(f"readings.{key}", name, experiments)
     if readings:
-        paper = experiments[readings["of"]].optimisers.values()
+        paper = list(experiments[readings["of"]].optimisers.values())
         for label, name in experiments[readings["experiment"]].optimisers.items():
             if name not in paper:
                 raise ConfigError(
                     f"readings.experiment: {label} is a reading of {name}, which "
                     f"{readings['of']} does not run; it runs: {', '.join(paper)}"
+                )
+            if paper.count(name) > 1:
+                raise ConfigError(
+                    f"readings.of: {readings['of']} runs {name} in several settings, so that "
+                    f"{label} has no single one to take the place of"
                 )
 
 
@@ -326,11 +341,18 @@ def lead_jobs_here() -> None:
 
 def load(*paths: str | Path, **keys: Any) -> Plan:
     """The plan of config files, each laid over the ones before it, as Snakemake does, and of
-    ``keys`` laid over all of them.
+    ``keys`` laid over all of them; one without an entry changes nothing.
+
+    Raises:
+        ConfigError: a file cannot be read, or what they say together is not allowed.
     """
     config: dict[str, Any] = {}
     for path in paths:
-        config = _merge(config, yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+        try:
+            over = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigError(f"cannot read the config {path}: {error}") from error
+        config = _merge(config, {} if over is None else over)
     return Plan.from_config(_merge(config, keys))
 
 

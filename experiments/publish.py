@@ -46,8 +46,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--tables", type=Path, help="folder of the tables, if not results/tables")
     args = parser.parse_args(arguments)
     published = ROOT / PUBLISHED
-    what = plan.load(ROOT / "config.yaml", published / "config.yaml")  # what was really run
     try:
+        what = plan.load(ROOT / "config.yaml", published / "config.yaml")  # what was really run
         names = keep_tables(args.tables or what.results / "tables", published / "tables")
         _, other = keep.pack(what, keep.KEPT)
         for file in (what.results / "figures").glob("film.*"):

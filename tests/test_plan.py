@@ -186,6 +186,33 @@ def test_a_reading_of_an_optimiser_that_is_not_run():
         Plan.from_config(config)
 
 
+def test_a_reading_of_one_of_several_settings():
+    config = changed("readings", {"of": "tiny", "experiment": "tiny"})
+    config["experiments"]["tiny"]["algorithms"]["other_ingo"] = {"algorithm": "ingo"}
+    with pytest.raises(ConfigError, match="tiny runs ingo in several settings, so that ingo has"):
+        Plan.from_config(config)
+
+
+def test_a_run_that_its_experiment_does_not_have():
+    with pytest.raises(ConfigError, match="in tiny is 'ellipsoid/igo'; allowed: ellipsoid/ingo, "):
+        Plan.from_config(CONFIG).command("tiny", "ellipsoid", "igo")
+
+
+@pytest.mark.parametrize("text", [None, "a: [1", "\xff"])
+def test_a_config_that_cannot_be_read_is_named(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    if text:
+        path.write_text(text, encoding="latin-1")
+    with pytest.raises(ConfigError, match="cannot read the config .*mine.yaml: "):
+        load(ROOT / "config.yaml", path)
+
+
+def test_a_config_of_comments_changes_nothing(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("# nothing yet\n")
+    assert load(ROOT / "config.yaml", path) == load(ROOT / "config.yaml")
+
+
 def test_all_schema_mistakes_come_at_once():
     config = changed("runs", 0)
     config["experiments"]["tiny"]["budget"] = -1
