@@ -62,17 +62,18 @@ def compare(
 def replaced(
     tables: Tables, of: str, by: str, reading: str, algorithm: str
 ) -> tuple[Tables, Tables]:
-    """The tables on the seeds and functions that the reading was run on, and the same with its runs
-    in the place of the optimiser's.
+    """The tables on the runs, a function and a seed each, that the reading has too, and the same
+    with its runs in the place of the optimiser's.
 
     Raises:
         Missing: there are no runs of the reading.
     """
     old, new = tables.table(of), tables.table(by)
-    new = new[(new["algorithm"] == reading) & new["seed"].isin(old["seed"])]
+    new = new[new["algorithm"] == reading]
+    here, there = (pd.MultiIndex.from_frame(t[["problem", "seed"]]) for t in (old, new))
+    old, new = old[here.isin(there)], new[there.isin(here)]
     if new.empty:
         raise Missing(f"no runs of {reading} in {by}")
-    old = old[old["seed"].isin(new["seed"]) & old["problem"].isin(new["problem"])]
     others = old[old["algorithm"] != algorithm]
     other = pd.concat([others, new.assign(algorithm=algorithm)], ignore_index=True)
     return tables.but(of, old), tables.but(of, other)
@@ -115,10 +116,7 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
     readings = dict(pair.split("=") for pair in args.replace)
-    try:
-        table = compare(Tables(args.tables), claims, args.of, args.by, readings)
-    except Missing as missing:
-        sys.exit(f"error: {missing}")
+    table = compare(Tables(args.tables), claims, args.of, args.by, readings)
     command.write(table, markdown(table), args.to)
 
 

@@ -67,6 +67,27 @@ def test_a_reading_stands_in_its_optimisers_place_on_the_seeds_that_both_have(ma
     assert list(table["changes"]) == [False, True]
 
 
+def test_a_reading_is_compared_function_by_function_on_the_seeds_it_has_there(made, tmp_path):
+    """On q one seed is done, whose paper's run is 2,000 evaluations where the others are 8,000."""
+    tables.write(
+        tmp_path,
+        "paper",
+        *(tables.cell(p, "baseline", [2000] + [8000] * 7) for p in "pq"),
+    )
+    tables.write(
+        tmp_path,
+        "arms",
+        tables.cell("p", "read_otherwise", [500] * 4),
+        tables.cell("q", "read_otherwise", [500]),
+    )
+    paper, other = readings.replaced(
+        Tables(tmp_path), "paper", "arms", "read_otherwise", "baseline"
+    )
+    for tables_, evaluations in ((paper, [2000]), (other, [500])):
+        assert len(tables_.runs("paper", "p", "baseline")) == 4
+        assert tables_.runs("paper", "q", "baseline")["evaluations"].tolist() == evaluations
+
+
 def test_the_tables_given_are_left_as_they_are(made):
     before = made.table("paper").copy()
     readings.compare(made, CLAIMS, "paper", "arms", {"read_otherwise": "baseline"})
