@@ -5,8 +5,8 @@
 Contenders, all with the paper's N on the Ellipsoid: INGO as in algorithms/ingo.py; the textbook
 update (an eigendecomposition and an inverse a step); pycma and the cmaes package, full covariance;
 and the floor, what no such method can do without: N·d normal numbers, two products of N×d with d×d
-entries (to draw, and to move a covariance by N outer products), and the function values. Time is the processor's for this process: others on the
-machine do not count.
+entries (to draw, and to move a covariance by N outer products), and the function values. Time is
+the processor's for this process: others on the machine do not count.
 """
 
 from __future__ import annotations

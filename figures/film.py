@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise ValueError(f"{args.trace} is of {spec['problem']}, not of control")
         if "last_mean" not in run:
             raise ValueError(
-                f"{args.trace} holds no policy; redo it: snakemake --force {args.trace}"
+                f"{args.trace} holds no policy; redo it: snakemake --cores 1 --force {args.trace}"
             )
         policy = np.array(run["last_mean"])
         frames, milliseconds, total = episode(spec["problem_parameters"], policy, run["seed"])

@@ -107,4 +107,4 @@ def test_a_trace_without_a_policy_is_named(tmp_path):
     hits = found.pop("hits")
     del found["last_mean"]
     trace.write(path, trace.Trace(hits=hits), found)
-    assert "0.parquet holds no policy; redo it: snakemake --force" in film(path).stderr
+    assert "0.parquet holds no policy; redo it: snakemake --cores 1 --force" in film(path).stderr
