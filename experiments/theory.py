@@ -60,11 +60,14 @@ def regret(
             spec = read[0][1]["spec"]
             problem = convex(spec["problem"], spec["problem_parameters"])
             method = algorithms.build(spec["algorithm"], spec["algorithm_parameters"])
-            assert isinstance(method, Framework)
+            if not isinstance(method, Framework):
+                raise ValueError(f"{label} is {spec['algorithm']}; the bounds are of the framework")
             iterations = [table["iteration"].to_numpy() for table, _ in read]
             every = np.arange(1, len(iterations[0]) + 1)
             if not all(np.array_equal(own, every) for own in iterations):
-                raise ValueError(f"{folder}/{problem_label}/{label}: not a row every iteration")
+                raise ValueError(
+                    f"{folder}/{problem_label}/{label}: not a row every iteration in every run"
+                )
             f = np.array([table["f_mean"].to_numpy() for table, _ in read]) - problem.minimum
             tables.append(
                 _regret_cell(f, method, problem).assign(problem=problem_label, algorithm=label)

@@ -43,7 +43,7 @@ LINES = {
     "cma_es": Line("CMA-ES", GREEN, (0, (6, 1, 1, 1, 1, 1)), "v"),
     "es": Line("ES", BLACK, (0, (1, 1)), "P"),
     "es_sgd": Line("ES, plain descent", PINK, (0, (5, 1.5)), "X"),
-    "es_sgd_unscaled": Line("ES, without 1/σ", GREEN, (0, (3, 1, 1, 1)), "v"),
+    "es_sgd_unscaled": Line("ES, plain descent without 1/σ", GREEN, (0, (3, 1, 1, 1)), "v"),
     "asebo": Line("ASEBO", BLUE, (0, (6, 1, 1, 1, 1, 1)), "s"),
     "bernoulli_ingo": Line("Discrete INGO", RED, "-", "o"),
     "categorical_ingo": Line("Discrete INGO", RED, "-", "o"),
@@ -70,14 +70,14 @@ NAMES = {
 }
 
 
-def lines(algorithms: Iterable[str]) -> dict[str, Line]:
-    """The line of each of these optimisers; those without one of their own get a spare, in a colour
-    that none of the others has.
+def lines(algorithms: Iterable[str], own: dict[str, Line] = LINES) -> dict[str, Line]:
+    """The line of each of these optimisers; those without one of their ``own`` get a spare, in a
+    colour that none of the others has.
     """
     algorithms = list(algorithms)
-    taken = {LINES[name].color for name in algorithms if name in LINES}
+    taken = {own[name].color for name in algorithms if name in own}
     spare = cycle([line for line in SPARE if line.color not in taken] or SPARE)
-    return {name: LINES.get(name) or next(spare)._replace(label=label(name)) for name in algorithms}
+    return {name: own.get(name) or next(spare)._replace(label=label(name)) for name in algorithms}
 
 
 def label(algorithm: str) -> str:
