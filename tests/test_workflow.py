@@ -119,7 +119,10 @@ def test_everything_is_made(full):
     assert {"tables/table_1.md", "tables/table_1.tex", "claims.csv", "claims.md"} <= made
     assert sum(name.startswith("traces/") for name in made) == 12
     log = (results / "logs/tiny/levy/ingo/1.log").read_text()
-    assert "ingo on levy, seed 1: 2,0" in log or "ended: " in log
+    assert re.search(
+        r"^ingo on levy, seed 1: 2,0\d\d of 2,000 evaluations, .* ended: budget$", log, re.M
+    )
+    assert log.endswith("ingo on levy, seed 1: wrote results/traces/tiny/levy/ingo/1.parquet\n")
 
 
 def test_a_second_run_says_that_nothing_is_to_be_done(full):
