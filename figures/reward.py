@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from figures import style
 
 ROWS = {"batch_mean": "average reward", "f_mean": "reward of the mean policy"}
+WIDE = 10.0  # largest over smallest reward, from which a panel has a log axis
 AXES = ("iterations", "evaluations", "environment_steps")
 
 
@@ -52,6 +53,9 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
                     at, -rows["mean"], color=line.color, linestyle=line.dash, marker=line.marker,
                     markevery=max(1, len(at) // 5), markerfacecolor="white", markeredgewidth=0.9,
                 )  # fmt: skip
+        for ax, quantity in zip(column, ROWS, strict=True):
+            if _wide(curves[(curves["problem"] == problem) & (curves["quantity"] == quantity)]):
+                ax.set_yscale("log")
         column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         column[-1].set_xlabel(x.replace("_", " "))
         column[-1].set_xlim(left=0)
@@ -60,6 +64,12 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
         ax.set_ylabel(words)
     style.legend(figure, look.values(), min(5, len(look)))
     return figure, _caption(runs, x)
+
+
+def _wide(cells: pd.DataFrame) -> bool:
+    """Whether rewards are all positive and span so much that a linear axis would hide the small."""
+    low, high = -cells["max"].max(), -cells["min"].min()
+    return bool(0 < WIDE * low < high)
 
 
 def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.float64]:
@@ -89,7 +99,9 @@ def _caption(runs: pd.DataFrame, x: str) -> str:
         f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
         f"largest run. {'; '.join(sizes)}.\n\n"
         "Upper row: mean over the roll-outs of the current batch. Lower row: one roll-out of the "
-        "policy at the distribution's mean, not charged, from start states that all methods share."
+        "policy at the distribution's mean, not charged, from start states that all methods share. "
+        f"A panel whose rewards are all positive and span more than a factor of {WIDE:g} has a log "
+        "axis."
     )
 
 

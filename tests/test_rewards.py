@@ -227,6 +227,18 @@ def test_the_picture_turns_values_into_rewards(x, at):
     plt.close(figure)
 
 
+@pytest.mark.parametrize(
+    ("values", "scale"), [([-4, -78], "log"), ([-4, -18], "linear"), ([1, -78], "linear")]
+)
+def test_a_panel_of_positive_rewards_over_a_decade_has_a_log_axis(values, scale):
+    """Bands from 2 to 79, from 2 to 19, and from -3."""
+    runs = cell("walk", "ours", [3.0]).assign(iteration=2, evaluations=20, stop="budget")
+    lines = [curves("walk", "ours", "batch_mean", values), curves("walk", "ours", "f_mean", [0, 0])]
+    figure, _ = reward.draw(runs, pd.concat(lines))
+    assert [ax.get_yscale() for ax in figure.axes] == [scale, "linear"]
+    plt.close(figure)
+
+
 def test_every_task_and_method_has_its_own_line():
     runs, lines = [], []
     for i, task in enumerate(("walk", "stand")):
