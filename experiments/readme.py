@@ -6,6 +6,7 @@ python -m experiments.readme
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,8 @@ def block(published: Path) -> str:
     for figure, settings in what.figures.items():
         if figure != FIRST:
             text += picture(published, figure, what.title(figure), settings.get("note", ""))
+        if settings.get("kind") == "reward":
+            text += rewards(published, settings["experiment"])
     text += picture(published, "film", "A trained policy")
     theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
     text += ["\n".join(["The theory:", "", *theory])] if theory else []
@@ -137,25 +140,57 @@ def targets(published: Path, experiment: str, target: float = DECADES[-1]) -> st
     fixed, final = (pd.read_csv(folder / f"{n}.csv") for n in ("fixed_targets", "final_values"))
     cells = fixed[fixed["target"] == target].merge(final[[*key, "median"]], on=key)
     cells = cells.rename(columns={"median_y": "best"}).set_index(key)
-    names = list(dict.fromkeys(final["algorithm"]))
-    titles = pd.read_parquet(folder / "runs.parquet", columns=["problem", "title"])
-    lines = [f"| | {' | '.join(map(label, names))} |", "|---|" + "---:|" * len(names)]
-    for problem, title in titles.drop_duplicates().itertuples(index=False):
-        row = (_cell(cells, problem, name) for name in names)
-        lines.append(f"| {title} | {' | '.join(row)} |")
     about = (
         f"Evaluations to {target:g} (aRT), in brackets the runs that got there where not all did; "
         "in italics, where none did, the median of the best value so far, which Figure 1 does not "
         "draw. "
         f"[All targets]({(PUBLISHED / 'tables' / experiment).as_posix()}/statistics.md)."
     )
-    return "\n".join([about, "", *lines])
+    return "\n".join([about, "", *_grid(folder, cells, _target)])
 
 
-def _cell(cells: pd.DataFrame, problem: str, algorithm: str) -> str:
-    if (problem, algorithm) not in cells.index:
-        return ""
-    c = cells.loc[problem, algorithm]
+def rewards(published: Path, experiment: str) -> list[str]:
+    """A row a task, a column an optimiser: interquartile mean of the average reward over the whole
+    run; nothing where it is not kept.
+    """
+    folder = published / "tables" / experiment
+    if not (folder / "rewards.csv").is_file():
+        return []
+    table = pd.read_csv(folder / "rewards.csv", keep_default_na=False)
+    table = table[(table["column"] == "area_batch_mean") & (table["than"] == "")]
+    cells = table.rename(columns={"task": "problem"}).set_index(["problem", "algorithm"])
+    about = (
+        "Average reward over the whole run, interquartile mean over runs. [With intervals, the end "
+        "of the run, and the probability that one beats another]"
+        f"({(PUBLISHED / 'tables' / experiment).as_posix()}/rewards.md)."
+    )
+    return ["\n".join([about, "", *_grid(folder, cells, _reward)])]
+
+
+def _grid(folder: Path, cells: pd.DataFrame, entry: Callable[[pd.Series], str]) -> list[str]:
+    """A table of Markdown: a row a problem, a column an optimiser, empty where there is no cell.
+
+    Args:
+        folder: with the table of runs that the titles of the problems are in.
+        cells: a row a cell, by problem and algorithm.
+        entry: what is said of a cell.
+    """
+    runs = pd.read_parquet(folder / "runs.parquet", columns=["problem", "algorithm", "title"])
+    names = list(runs["algorithm"].unique())
+    lines = [f"| | {' | '.join(map(label, names))} |", "|---|" + "---:|" * len(names)]
+    for problem, title in runs[["problem", "title"]].drop_duplicates().itertuples(index=False):
+        keys = ((problem, name) for name in names)
+        row = (entry(cells.loc[key]) if key in cells.index else "" for key in keys)
+        lines.append(f"| {title} | {' | '.join(row)} |")
+    return lines
+
+
+def _reward(c: pd.Series) -> str:
+    value = float(c["value"])
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _target(c: pd.Series) -> str:
     if not c["successes"]:
         return f"*{c['best']:.2g}*"
     share = "" if c["successes"] == c["runs"] else f" ({c['successes']:g}/{c['runs']:g})"

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import tables
 
-from experiments import readme, statistics
+from experiments import readme, rewards, statistics
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,6 +48,30 @@ def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(
         "|---|---:|---:|---:|",
         "| Levy | 54.3k | 1.50M (1/2) | *0.4* |",
         "| Discus | 1.00M |  |  |",
+    ]
+
+
+def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path):
+    folder = tmp_path / "tables" / "control"
+    assert readme.rewards(tmp_path, "control") == []
+    cells = (("walk", "es", [-12.34] * 3), ("walk", "asebo", [-1234.5]), ("stand", "es", [50.0]))
+    tables.write(
+        tmp_path / "tables",
+        "control",
+        *(
+            tables.cell(task, name, [np.inf] * len(values), first_batch_mean=99.0).assign(
+                area_batch_mean=values, batch_mean=-7.0, area_f_mean=-8.0, f_mean=-9.0
+            )
+            for task, name, values in cells
+        ),
+    )
+    rewards.main([str(folder), "--to", str(folder / "rewards")])
+    (text,) = readme.rewards(tmp_path, "control")
+    assert text.splitlines()[2:] == [
+        "| | ES | ASEBO |",
+        "|---|---:|---:|",
+        "| Walk | 12.3 | 1,234 |",
+        "| Stand | -50 |  |",
     ]
 
 
