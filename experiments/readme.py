@@ -151,16 +151,20 @@ def targets(published: Path, experiment: str, target: float = DECADES[-1]) -> st
 
 def rewards(published: Path, experiment: str) -> list[str]:
     """A row a task, a column an optimiser: interquartile mean of the average reward over the whole
-    run; nothing where it is not kept.
+    run, with the number of runs where others have more; nothing where it is not kept.
     """
     folder = published / "tables" / experiment
     if not (folder / "rewards.csv").is_file():
         return []
     table = pd.read_csv(folder / "rewards.csv", keep_default_na=False)
     table = table[(table["column"] == "area_batch_mean") & (table["than"] == "")]
-    cells = table.rename(columns={"task": "problem"}).set_index(["problem", "algorithm"])
+    key = ["problem", "algorithm"]
+    cells = table.rename(columns={"task": "problem"}).set_index(key)
+    cells["runs"] = pd.read_parquet(folder / "runs.parquet", columns=key).value_counts()
+    cells["most"] = cells["runs"].max()
     about = (
-        "Average reward over the whole run, interquartile mean over runs. [With intervals, the end "
+        f"Average reward over the whole run, interquartile mean over {cells['runs'].max():.0f} "
+        "runs, in brackets their number where they are fewer. [With intervals, the end "
         "of the run, and the probability that one beats another]"
         f"({(PUBLISHED / 'tables' / experiment).as_posix()}/rewards.md)."
     )
@@ -187,7 +191,8 @@ def _grid(folder: Path, cells: pd.DataFrame, entry: Callable[[pd.Series], str]) 
 
 def _reward(c: pd.Series) -> str:
     value = float(c["value"])
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    fewer = "" if c["runs"] == c["most"] else f" ({c['runs']:.0f})"
+    return (f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}") + fewer
 
 
 def _target(c: pd.Series) -> str:

@@ -70,8 +70,8 @@ def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path)
     assert text.splitlines()[2:] == [
         "| | ES | ASEBO |",
         "|---|---:|---:|",
-        "| Walk | 12.3 | 1,234 |",
-        "| Stand | -50 |  |",
+        "| Walk | 12.3 | 1,234 (1) |",
+        "| Stand | -50 (1) |  |",
     ]
 
 
