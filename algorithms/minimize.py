@@ -51,9 +51,9 @@ def minimize(
     mean = np.array(x0, dtype=float)
     if mean.ndim != 1 or mean.size < 1 or not np.isfinite(mean).all():
         raise ValueError("x0 must be a vector of finite numbers")
+    if (space := algorithms.load(method).space) != "real":
+        raise ValueError(f"{method} searches a {space} space, not a real one")
     optimiser = algorithms.build(method, {"initial_std": sigma0, **parameters})
-    if optimiser.space != "real":
-        raise ValueError(f"{method} searches a {optimiser.space} space, not a real one")
 
     def evaluate(x: Array) -> Array:
         return np.asarray(fun(x) if vectorized else [fun(row) for row in x], dtype=float)

@@ -12,7 +12,8 @@ import problems
 from algorithms.interface import Stop
 from algorithms.loop import iterate, quiet
 
-NAMES = [name for name in algorithms.available() if algorithms.load(name).space == "real"]
+SPACES = {name: algorithms.load(name).space for name in algorithms.available()}
+NAMES = [name for name, space in SPACES.items() if space == "real"]  # others: test_discrete.py
 DIM = 7
 PROBLEMS = {name: {"dim": 6} for name in problems.available()} | {
     "categorical_reconstruction": {"dim": 6, "categories": 3},
@@ -32,8 +33,10 @@ def batches(name, budget=2000, seed=0, fun=sphere, **parameters):
         return list(iterate(optimiser, fun, start, np.random.default_rng(seed), budget))
 
 
-def test_all_six_methods_of_figure_1_are_found():
-    assert {"ingo", "ingo_step", "fast_ingo", "igo", "cma_es", "es"} <= set(algorithms.available())
+def test_the_methods_and_problems_of_the_paper_are_found():
+    assert {"ingo", "ingo_step", "fast_ingo", "igo", "cma_es", "es"} <= set(NAMES)
+    table_1 = {"ellipsoid", "l1_ellipsoid", "l_half_ellipsoid", "discus", "levy", "rastrigin10"}
+    assert table_1 | {"binary_reconstruction", "control"} <= set(problems.available())
 
 
 @pytest.mark.parametrize("name", algorithms.available())
@@ -43,6 +46,7 @@ def test_an_optimiser_is_a_documented_frozen_dataclass(name):
     assert cls.__dataclass_params__.frozen
     assert "Source:" in cls.__doc__
     assert "Differs:" in cls.__doc__
+    assert cls.space in ("real", "binary", "categorical")
     for field in dataclasses.fields(cls):
         assert field.default is not dataclasses.MISSING, f"{field.name} has no default"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import subprocess
 import sys
 from itertools import product
@@ -18,6 +17,7 @@ import problems
 from algorithms.bernoulli_ingo import Bernoulli
 from algorithms.categorical_ingo import Categorical
 from algorithms.discrete import samples_discrete
+from algorithms.ga import GAState
 from algorithms.interface import Ending, Samples, Stop
 from algorithms.loop import iterate, quiet
 from algorithms.simple_ga import Generation
@@ -26,8 +26,14 @@ from experiments.seeds import stream
 from experiments.single import Spec, run
 from figures import regret, style
 
-BINARY = ["bernoulli_ingo", "ga", "simple_ga"]
-ALL = [*BINARY, "categorical_ingo"]
+SPACES = {name: algorithms.load(name).space for name in algorithms.available()}
+BINARY = [name for name, space in SPACES.items() if space == "binary"]
+ALL = [name for name, space in SPACES.items() if space != "real"]
+
+
+def test_all_four_methods_are_found():
+    assert {"bernoulli_ingo", "ga", "simple_ga"} <= set(BINARY)
+    assert "categorical_ingo" in set(ALL) - set(BINARY)
 
 
 def every(categories, dim):
@@ -243,6 +249,13 @@ def test_samples_have_their_probabilities():
 
 def test_the_sample_size_is_the_printed_one():
     assert [samples_discrete(d) for d in (100, 500, 1000, 2000)] == [56, 68, 72, 76]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("samples", [None, 8])
+def test_a_batch_has_n_points(name, samples):
+    """20 + 4⌊3 + ⌊3 ln 12⌋/2⌋ = 44 unless given."""
+    assert batches(name, budget=100, samples=samples)[0].x.shape == (samples or 44, 12)
 
 
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.999])
@@ -465,7 +478,7 @@ def test_a_dimension_that_is_none_is_named(dim):
 
 
 def batches(name, fun=None, budget=3000, seed=0, dim=12, **parameters):
-    kind = "categorical" if name == "categorical_ingo" else "binary"
+    kind = SPACES[name]
     arguments = {"dim": dim} | ({"categories": 3} if kind == "categorical" else {})
     problem = problems.build(f"{kind}_reconstruction", arguments, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
@@ -485,7 +498,7 @@ def test_a_run_finds_the_optimum_of_a_small_problem(name):
 @pytest.mark.parametrize("name", ["bernoulli_ingo", "categorical_ingo"])
 def test_a_run_at_rest_ends_as_flat_with_its_last_row_kept(name):
     """Once all p have saturated, all points of a batch are the mode."""
-    problem = {"bernoulli_ingo": "binary", "categorical_ingo": "categorical"}[name]
+    problem = SPACES[name]
     parameters = {"dim": 12} | ({"categories": 3} if problem == "categorical" else {})
     spec = Spec(f"{problem}_reconstruction", name, 10**6, -1.0, parameters, record_every=10**6)
     trace, metadata = run(spec, 3)
@@ -557,8 +570,8 @@ def test_tell_is_a_function_that_leaves_its_arguments_alone(name):
     """pymoo's object changes in place, which its state says; the others can be told twice."""
     optimiser = algorithms.build(name, {})
     rng = np.random.default_rng(0)
-    state = optimiser.init(np.full((7, 3), 1 / 3) if name == "categorical_ingo" else
-                           np.full(7, 0.5), rng)  # fmt: skip
+    start = np.full((7, 3), 1 / 3) if SPACES[name] == "categorical" else np.full(7, 0.5)
+    state = optimiser.init(start, rng)
     batch = optimiser.ask(state, rng)
     values = batch.x @ np.arange(7.0)
     copies = [a.copy() for a in (*batch, values)]
@@ -676,14 +689,19 @@ def test_an_odd_population_keeps_its_size():
     assert all(b.x.shape == (7, 12) for b in batches("simple_ga", samples=7, budget=70))
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_an_optimiser_is_a_documented_frozen_dataclass(name):
-    cls = algorithms.load(name)
-    assert cls.__dataclass_params__.frozen
-    assert cls.space == ("categorical" if name == "categorical_ingo" else "binary")
-    assert "Source:" in cls.__doc__
-    assert "Differs:" in cls.__doc__
-    assert all(f.default is not dataclasses.MISSING for f in dataclasses.fields(cls))
+def test_the_spread_of_a_population_is_that_of_its_bits():
+    """Shares of ones 0, ½ and ¼: √((0 + ¼ + 3/16)/3)."""
+    x = np.array([[0, 1, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0]], dtype=float)
+    for state in (Generation(x), GAState(None, x, np.zeros(4))):
+        assert state.spread() == pytest.approx((np.sqrt((1 / 4 + 3 / 16) / 3), 1.0))
+
+
+def test_the_first_distribution_is_even():
+    rng = np.random.default_rng(0)
+    binary = problems.build("binary_reconstruction", {"dim": 4}, rng)
+    assert np.array_equal(binary.start(rng), np.full(4, 0.5))
+    five = problems.build("categorical_reconstruction", {"dim": 4, "categories": 5}, rng)
+    assert np.array_equal(five.start(rng), np.full((4, 5), 0.2))
 
 
 @pytest.mark.parametrize(

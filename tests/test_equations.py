@@ -31,6 +31,15 @@ def close(actual, wanted, tolerance):
     return np.max(np.abs(actual - wanted)) <= tolerance * np.max(np.abs(wanted))
 
 
+def test_sigma_and_condition_are_those_of_the_covariance():
+    """Σ = diag(1, 4, 16): σ = det^(1/6) = 2, and the condition number is that of Σ, not of Σ^½."""
+    std = np.array([1.0, 2.0, 4.0])
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    full = Gaussian(np.zeros(3), rotation @ np.diag(std))
+    for state in (DiagonalGaussian(np.zeros(3), std), full):
+        assert state.spread() == pytest.approx((2.0, 16.0))
+
+
 @pytest.mark.parametrize("name", FORMULA)
 @pytest.mark.parametrize(("dim", "samples"), [(30, 8), (12, 12), (5, 20), (20, 16)])
 def test_sixty_steps_equal_the_textbook(name, dim, samples):

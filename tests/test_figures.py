@@ -23,7 +23,7 @@ def curves(problem, algorithm, mean, runs=3):
             "problem": problem, "algorithm": algorithm, "quantity": "batch_min",
             "evaluations": 100 * np.arange(1, len(mean) + 1), "runs": runs, "mean": mean,
             "finite": runs,
-            "min": mean / 2, "q1": mean, "median": mean, "q3": mean, "max": 2 * mean,
+            "min": mean / 2, "q1": 0.8 * mean, "median": mean, "q3": 1.2 * mean, "max": 2 * mean,
         }
     )  # fmt: skip
 
@@ -57,6 +57,38 @@ def test_a_panel_a_problem_and_a_line_an_optimiser(drawn):
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["INGO", "ES, 0.1"]
     solid = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
     assert np.array_equal(solid[0].get_ydata(), [1, 1e-5, 1e-11])
+
+
+def band(ax):
+    """The least and the largest height of the first shaded area."""
+    y = ax.collections[0].get_paths()[0].vertices[:, 1]
+    return y.min(), y.max()
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("range", (1, 12)), ("quartiles", (1.6, 7.2))])
+def test_the_band_is_the_one_that_the_caption_names(name, wanted):
+    runs = tables.cell("levy", "ingo", [np.inf] * 3)
+    figure, caption = convergence.draw(runs, curves("levy", "ingo", [2, 4, 6]), band=name)
+    assert band(figure.axes[0]) == pytest.approx(wanted)
+    assert f"in a band from {convergence.BANDS[name][2]}." in caption
+    style.plt.close(figure)
+
+
+def test_the_other_bands_go_from_the_smallest_to_the_largest_run():
+    runs = tables.cell("noise", "ingo", [np.inf] * 3)
+    sigma = curves("noise", "ingo", [2, 4, 6]).assign(quantity="sigma")
+    figure, caption = stability.draw(runs, sigma)
+    assert band(figure.axes[0]) == pytest.approx((0, 2 * 10 * np.log(12)))  # log det Σ at d = 10
+    assert "the band from the smallest to the largest" in caption
+    style.plt.close(figure)
+    lines = [
+        curves("noise", "ingo", [2, 4, 6]).assign(quantity=q)
+        for q in ("batch_mean", "best", "f_mean")
+    ]
+    figure, caption = regret.draw(runs, pd.concat(lines))
+    assert all(band(ax) == pytest.approx((1, 12)) for ax in figure.axes)
+    assert "in a band from the smallest to the largest run." in caption
+    style.plt.close(figure)
 
 
 def test_the_target_is_that_of_the_experiment(tmp_path):

@@ -103,7 +103,9 @@ def test_minimize(method):
     assert result.fun <= 1e-8
     assert result.fun == shifted(result.x)
     assert np.allclose(result.x, 0.3, atol=1e-3)
+    assert np.allclose(result.mean, 0.3, atol=1e-3)
     assert result.nfev < 40_000
+    assert result.message == "stopped: target"
     again = minimize(shifted, np.zeros(5), 0.5, method, budget=40_000, target=1e-8, seed=3)
     assert np.array_equal(result.x, again.x)
 
@@ -149,3 +151,5 @@ def test_minimize_names_what_is_wrong():
         minimize(rosenbrock, np.zeros(2), 0.3, "bfgs")
     with pytest.raises(ValueError, match="ingo has no hyper-parameter 'beta'"):
         minimize(rosenbrock, np.zeros(2), 0.3, beta=1)
+    with pytest.raises(ValueError, match="simple_ga searches a binary space, not a real one"):
+        minimize(rosenbrock, np.zeros(2), 0.3, "simple_ga")
