@@ -28,6 +28,7 @@ SCALES = {  # of x
     "convergence": ("linear", "log"),
     "reward": ("iterations", "evaluations", "environment_steps"),
 }
+SPACES = ("real", "binary", "categorical")  # that an optimiser can search
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
 Validator = extend(
     Draft202012Validator,
@@ -100,9 +101,7 @@ class Plan:
         for name, settings in config["figures"].items():
             _check_figure(f"figures.{name}", settings, experiments)
         theory = config.get("theory", {})
-        for name, sizes in theory.items():
-            if "experiment" in sizes:
-                _check_known(f"theory.{name}.experiment", sizes["experiment"], experiments)
+        _check_theory(theory, experiments)
         readings = config.get("readings", {})
         _check_readings(readings, experiments)
         film = config.get("film", {})
@@ -296,9 +295,23 @@ def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[st
         _check_known(f"{where}.x", settings["x"], SCALES[_kind(settings)])
 
 
-def _check_known(where: str, name: str, known: Iterable[str]) -> None:
+def _check_known(where: str, name: str | None, known: Iterable[str]) -> None:
     if name not in known:
         raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(known)}")
+
+
+def _check_theory(theory: dict[str, dict[str, Any]], experiments: dict[str, Experiment]) -> None:
+    """The bounds are those of Algorithm 3 on problems that state their constants."""
+    convex = [name for name, module in problems.available().items() if module == "convex"]
+    for table, sizes in theory.items():
+        for name in sizes.get("problems", []):
+            _check_known(f"theory.{table}.problems", name, convex)
+        if "experiment" in sizes:
+            where = f"theory.{table}.experiment"
+            _check_known(where, sizes["experiment"], experiments)
+            for spec in experiments[sizes["experiment"]].cells.values():
+                _check_known(f"{where}, a problem of it,", spec.problem, convex)
+                _check_known(f"{where}, an optimiser of it,", spec.algorithm, ["framework"])
 
 
 def _check_readings(readings: dict[str, str], experiments: dict[str, Experiment]) -> None:
@@ -387,6 +400,7 @@ def _cells(
             )
             at = f"{where}.algorithms.{label}"
             optimiser = _build(algorithms.build, at, algorithm, parameters)
+            _check_known(f"{at}: the class's space", getattr(optimiser, "space", None), SPACES)
             if optimiser.space != made.space:
                 raise ConfigError(
                     f"{at} searches a {optimiser.space} space, but "

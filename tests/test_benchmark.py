@@ -28,6 +28,18 @@ def test_a_row_per_dimension_and_contender(monkeypatch):
     assert "| 6 |" in benchmark.markdown(table)
 
 
+def test_a_ratio_is_the_contenders_time_over_ingos(monkeypatch):
+    """INGO takes 2 s an iteration, the k-th contender after it 2 + k s."""
+    order = iter(range(10**6))
+    monkeypatch.setattr(benchmark, "ROUNDS", 3)
+    monkeypatch.setattr(benchmark, "seconds_per_iteration", lambda run: 2.0 + next(order) % 5)
+    table = benchmark.measure([6, 8])
+    assert table["contender"].iloc[0] == "INGO"
+    assert table["ratio"].to_list() == [1.0, 1.5, 2.0, 2.5, 3.0] * 2
+    assert table["microseconds"].to_list() == [2e6, 3e6, 4e6, 5e6, 6e6] * 2
+    assert "| 6 | 2000000 | 1.5 (1.5 to 1.5) |" in benchmark.markdown(table)
+
+
 def test_one_iteration_is_timed_however_late_the_clock_is(monkeypatch):
     """The clock of a process may jump over the whole time between two looks at it."""
     clock = iter([0.0, 0.5, 1.0])

@@ -220,7 +220,9 @@ def test_the_kept_tables_are_those_of_the_kept_traces():
     traces of those runs; and every run of a table has its trace. An experiment that is still being
     run has traces and no table.
     """
-    for path in sorted((ROOT / "results/published/tables").glob("*/runs.parquet")):
+    paths = sorted((ROOT / "results/published/tables").glob("*/runs.parquet"))
+    assert {"figure_1", "figure_2"} <= {path.parent.name for path in paths}
+    for path in paths:
         traces = ROOT / "results/published/traces" / path.parent.name
         table = pd.read_parquet(path)
         seeds = sorted(table["seed"].unique())

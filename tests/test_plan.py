@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -15,7 +15,7 @@ import experiments.run
 import problems
 from experiments import seeds, sources
 from experiments.plan import ConfigError, Plan, load
-from experiments.single import Spec
+from experiments.single import Spec, run
 
 ROOT = Path(__file__).parent.parent
 CONFIG = {
@@ -304,7 +304,21 @@ def test_bad_words_on_the_command_line_are_named(tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
-def test_streams_do_not_depend_on_positions_or_hyper_parameters():
+def test_the_noise_of_a_run_does_not_depend_on_hyper_parameters():
+    """Two steps of ES draw the same points about their means, CMA-ES draws others."""
+
+    def first_steps(algorithm, **parameters):
+        seen = []
+        spec = Spec("levy", algorithm, 18 * 3, -1.0, {"dim": 4}, parameters)
+        run(spec, 3, lambda batch: seen.append(batch.x - batch.state.mean))
+        return seen
+
+    a, b = (first_steps("es", step_size=step, samples=18) for step in (0.1, 0.001))
+    assert np.allclose(a, b, rtol=0, atol=1e-12)
+    assert not np.allclose(a[0], first_steps("cma_es", samples=18)[0])
+
+
+def test_streams_are_fixed_and_depend_on_all_of_their_names():
     """The numbers are fixed for good: a change here changes every published result."""
     assert seeds.stream(2020, "start", "levy", 0).integers(2**32, size=2).tolist() == [
         2971606117,
@@ -368,11 +382,16 @@ def test_the_code_of_a_trace_is_its_own_optimisers_only():
 
 
 def test_quick_only_changes_sizes():
-    """The quick overlay must not quietly change a method."""
+    """The quick overlay must not quietly change a method: sizes, and which functions."""
+
+    def keys(entry):
+        found = {key for key, value in entry.items() if not isinstance(value, dict) and value}
+        return found.union(*(keys(v) for v in entry.values() if isinstance(v, dict)))
+
     quick = yaml.safe_load((ROOT / "tests" / "quick.yaml").read_text())
-    text = json.dumps(quick)
-    assert "step_size" not in text
-    assert "algorithms" not in text
+    sizes = {"dim", "budget", "record_every", "horizon", "samples", "runs", "seeds_per_job"}
+    of_theory = {"dims", "iterations", "repeats", "instances"}
+    assert keys(quick) == sizes | of_theory | {"results"}
 
 
 def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(project, monkeypatch):

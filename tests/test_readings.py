@@ -67,7 +67,7 @@ def test_a_reading_stands_in_its_optimisers_place_on_the_seeds_that_both_have(ma
     assert list(table["changes"]) == [False, True]
 
 
-def test_a_reading_is_compared_function_by_function_on_the_seeds_it_has_there(made, tmp_path):
+def test_a_reading_is_compared_function_by_function_on_the_seeds_it_has_there(tmp_path):
     """On q one seed is done, whose paper's run is 2,000 evaluations where the others are 8,000."""
     tables.write(
         tmp_path,

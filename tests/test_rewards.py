@@ -119,7 +119,7 @@ def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
     assert "third" not in set(table.loc[table["task"] == ALL, "algorithm"])  # it lacks a task
 
 
-def test_the_bootstrap_resamples_each_task_by_itself(runs):
+def test_the_bootstrap_resamples_each_task_by_itself():
     """Two tasks without any spread have no interval, however far they are apart."""
     same = pd.concat([cell("walk", "ours", [1.0] * 5), cell("stand", "ours", [7.0] * 5)])
     row = entry(rewards(same), ALL, "ours")

@@ -622,6 +622,9 @@ def test_every_table_has_a_command_that_its_parser_reads(quick):
     ("text", "said"),
     [("{regret: {experiment: concave}}", "theory.regret.experiment is 'concave'; allowed: .*vex"),
      ("{shrinkage: {dim: 3}}", "theory has no key 'shrinkage'; allowed: regret"),
+     ("{growth: {problems: [quadratik]}}", "theory.growth.problems is 'quadratik'; allowed: quad"),
+     ("{variance: {problems: [levy]}}", "theory.variance.problems is 'levy'; allowed: quadratic"),
+     ("{regret: {experiment: figure_1}}", "theory.regret.experiment, .* is 'ellipsoid'; allowed"),
      ("{gap: {dim: 1}}", "theory.gap.dim is 1; allowed: a number ≥ 2")],
 )  # fmt: skip
 def test_what_the_config_may_not_say_is_named(quick, text, said):
