@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
+from tiny import CONFIG, do_run, write_config
 
-from experiments import aggregate, keep, plan, readme, run, trace
+from experiments import aggregate, keep, plan, readme, trace
 
 ROOT = Path(__file__).parent.parent
-CONFIG = {
-    "root_seed": 5,
-    "runs": 2,
-    "seeds_per_job": 1,
-    "experiments": {
-        "tiny": {
-            "dim": 4,
-            "budget": 2000,
-            "target": 1e-10,
-            "problems": {"ellipsoid": {}, "noise": {}},
-            "algorithms": {"fast_ingo": {}, "es": {"step_size": 0.01}},
-        }
-    },
-    "figures": {"picture": {"experiment": "tiny"}},
-}
-
-
-def write_config(folder, **keys):
-    path = folder / "config.yaml"
-    path.write_text(yaml.safe_dump({**CONFIG, "results": str(folder / "results"), **keys}))
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +25,6 @@ def done(tmp_path_factory):
                 do_run(what, problem, algorithm, seed)
     keep.pack(what, folder / "kept")
     return folder
-
-
-def do_run(what, problem, algorithm, seed):
-    _, _, _, *arguments = shlex.split(what.command("tiny", problem, algorithm))
-    path = what.trace("tiny", problem, algorithm, seed)
-    run.main([*arguments, "--code", what.code("tiny", problem, algorithm), "--to", path])
 
 
 def traces(folder):

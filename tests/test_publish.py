@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 import tables
-from test_keep import write_config
+from tiny import write_config
 
 from experiments import keep, publish
 from experiments.publish import keep_tables

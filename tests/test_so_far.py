@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from test_keep import do_run, write_config
+from tiny import do_run, write_config
 
 from experiments import aggregate, plan, so_far, trace
 

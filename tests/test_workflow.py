@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.trace import same_data
+from experiments.trace import read, same_data
 
 ROOT = Path(__file__).parent.parent
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
@@ -126,6 +126,86 @@ def test_everything_is_made(full):
     assert log.endswith("ingo on levy, seed 1: wrote results/traces/tiny/levy/ingo/1.parquet\n")
 
 
+def test_every_kind_of_figure_and_table_is_made(fresh):
+    """Rules that the tiny config does without: control, other readings, and the theory."""
+    cell = {"dim": 4, "budget": 200, "target": 1e-10, "problems": {"levy": {}}}
+    walk = {"problem": "control", "task": "Swimmer", "horizon": 3}
+    fresh.configure(
+        runs=1,
+        experiments={
+            "tiny": {**cell, "algorithms": {"fast_ingo": {}}},
+            "arms": {**cell, "algorithms": {"old": {"algorithm": "fast_ingo", "mean_step": "old"}}},
+            "walk": {"budget": 12, "target": -1, "problems": {"swimmer": walk},
+                     "algorithms": {"fast_ingo": {"samples": 6, "step_size": 0.3}}},
+        },
+        figures={"reward": {"experiment": "walk", "kind": "reward"}},
+        readings={"experiment": "arms", "of": "tiny"},
+        theory={"gap": {"dim": 3, "repeats": 20, "conditions": [1, 10]}, "hyper_parameters": {}},
+    )  # fmt: skip
+    fresh.snakemake("--cores", "2")
+    results = fresh.folder / "results"
+    made = {str(p.relative_to(results)) for p in results.rglob("*") if p.is_file()}
+    assert {f"tables/walk/rewards.{s}" for s in ("csv", "md")} <= made
+    assert not {name for name in made if "rewards" in name} - {
+        "tables/walk/rewards.csv", "tables/walk/rewards.md", "logs/walk/rewards.log"
+    }  # fmt: skip
+    assert {f"figures/{n}.png" for n in ("reward", "theory_gap", "theory_hyper_parameters")} <= made
+    assert {"tables/theory/gap.csv", "tables/theory/hyper_parameters.csv"} <= made
+    assert {"readings.csv", "readings.md", "claims.csv", "claims.md"} <= made
+    # the tables of the theory are among what the verdicts come from
+    verdicts = (results / "claims.md").read_text()
+    assert "| 26 | INGO has fewer hyper-parameters than CMA-ES. | **partly** |" in verdicts
+    assert (
+        "| 1 | INGO, INGOstep and Fast-INGO converge linearly in log scale. | **not t" in verdicts
+    )
+
+
+NEW_PROBLEM = '''"""A problem of one's own."""
+
+import numpy as np
+
+from problems.interface import Problem
+
+
+def cigar(dim: int) -> Problem:
+    """x_1² + 10⁶ Σ x_i²."""
+    scale = np.full(dim, 1e6)
+    scale[0] = 1.0
+    return Problem(
+        dim=dim,
+        evaluate=lambda x: (x * x) @ scale,
+        minimum=0.0,
+        minimiser=np.zeros(dim),
+        start=lambda rng: rng.random(dim),
+        title="Cigar",
+        formula="x_1^2",
+    )
+'''
+
+
+def test_an_optimiser_and_a_problem_are_added_by_adding_a_file(fresh):
+    """The README's own example; nothing is registered."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = r"```python\n# (algorithms/\w+\.py)\n(.*?)```"
+    file, text = re.search(block, readme, re.DOTALL).groups()
+    (fresh.folder / file).write_text(text)
+    (fresh.folder / "problems" / "own.py").write_text(NEW_PROBLEM)
+    name = Path(file).stem
+    experiment = CONFIG["experiments"]["tiny"]
+    experiment = {**experiment, "problems": {"cigar": {}}, "algorithms": {name: {}}}
+    fresh.configure(runs=1, experiments={"tiny": experiment})
+    traces = f"results/traces/tiny/cigar/{name}/0.parquet"
+    fresh.snakemake("--cores", "1", traces)
+    rows, metadata = read(fresh.folder / traces)
+    assert metadata["title"] == "Cigar"
+    best = rows["best"].to_numpy()
+    assert best[-1] < 0.1 * best[0]
+    # without a word on its space it is refused by name
+    (fresh.folder / file).write_text(text.replace('    space: ClassVar[str] = "real"\n', ""))
+    said = fresh.snakemake("--cores", "1", traces, ok=False)
+    assert f"experiments.tiny.algorithms.{name}: the class's space is None; allowed: real" in said
+
+
 def test_a_second_run_says_that_nothing_is_to_be_done(full):
     assert "Nothing to be done" in full.snakemake("--cores", "2")
 
@@ -152,11 +232,19 @@ def test_restored_traces_are_not_run_again(full, fresh):
     assert fresh.would_run()["trace"] == 4
 
 
+def order(traces):
+    """The cells and seeds, as they were written one after the other."""
+    return [path.parts[-3:] for path in sorted(traces, key=lambda path: path.stat().st_mtime_ns)]
+
+
 def test_one_core_and_another_order_give_the_same_bits(full):
-    full.snakemake(
-        "--cores", "1", "--config", "results=serial", "--scheduler", "ilp", "--until", "trace"
-    )
+    """The three that came last come first, and all of them one after the other."""
+    serial = ["--cores", "1", "--config", "results=serial", "--scheduler", "ilp"]
+    last = [str(Path("serial/traces/tiny", *names)) for names in order(full.traces())[-3:]]
+    full.snakemake(*serial, "--", *last)
+    full.snakemake(*serial, "--until", "trace")
     assert_same(full, full, "serial")
+    assert set(order(full.traces("serial"))[:3]) == set(order(full.traces())[-3:])
 
 
 def test_a_single_trace_is_redone_by_naming_it(full):
@@ -289,7 +377,10 @@ def test_after_a_kill_the_same_command_finishes_with_the_same_data(full, fresh, 
     arguments = ["--cores", "1", "--config", f"results={marker}/results"]
     process = fresh.start(*arguments)
     jobs = f"experiments.run.*{marker}"
-    wait_for(lambda: any(p.is_file() for p in fresh.traces()) and alive(jobs))
+    # with one core the first trace is done and noted as such once there is a second one
+    wait_for(lambda: sum(p.is_file() for p in fresh.traces()) >= 2 and alive(jobs))
+    written = {p: p.stat().st_mtime_ns for p in fresh.traces() if p.is_file()}
+    first = min(written, key=written.get)
     if how == "job":
         # one that is all but done ends as if nothing had been: then it is the next one's turn
         wait_for(lambda: kill(alive(jobs)) or process.poll() is not None)
@@ -299,5 +390,6 @@ def test_after_a_kill_the_same_command_finishes_with_the_same_data(full, fresh, 
         os.kill(process.pid, signal.SIGKILL if how == "head" else signal.SIGINT)
         process.communicate(timeout=200)
     fresh.snakemake(*arguments)
+    assert first.stat().st_mtime_ns == written[first]  # it was not run again
     assert_same(full, fresh)
     assert not list((fresh.folder / "results").rglob("*.tmp"))

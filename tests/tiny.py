@@ -1,0 +1,39 @@
+"""A small study for the tests of what is done with its runs."""
+
+from __future__ import annotations
+
+import shlex
+
+import yaml
+
+from experiments import run
+
+CONFIG = {
+    "root_seed": 5,
+    "runs": 2,
+    "seeds_per_job": 1,
+    "experiments": {
+        "tiny": {
+            "dim": 4,
+            "budget": 2000,
+            "target": 1e-10,
+            "problems": {"ellipsoid": {}, "noise": {}},
+            "algorithms": {"fast_ingo": {}, "es": {"step_size": 0.01}},
+        }
+    },
+    "figures": {"picture": {"experiment": "tiny"}},
+}
+
+
+def write_config(folder, **keys):
+    """CONFIG with these keys, in a folder that its results go to as well."""
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump({**CONFIG, "results": str(folder / "results"), **keys}))
+    return path
+
+
+def do_run(plan, problem, algorithm, seed):
+    """Make one trace, as a job of the workflow does."""
+    _, _, _, *arguments = shlex.split(plan.command("tiny", problem, algorithm))
+    path = plan.trace("tiny", problem, algorithm, seed)
+    run.main([*arguments, "--code", plan.code("tiny", problem, algorithm), "--to", path])
