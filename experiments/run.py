@@ -18,6 +18,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import ctypes
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -36,7 +37,7 @@ SECONDS_BETWEEN_LINES = 5.0
 def command(spec: Spec) -> str:
     """The command that runs ``spec``, but for ``--to``."""
     problem, algorithm = (
-        f"{name} '{json.dumps(parameters)}'"
+        f"{name} {shlex.quote(json.dumps(parameters))}"
         for name, parameters in (
             (spec.problem, spec.problem_parameters),
             (spec.algorithm, spec.algorithm_parameters),
