@@ -28,7 +28,7 @@ quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (so
 	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml $(FEWER)
 	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
 
-replicate: .venv/ready ## everything, at the paper's size (hours; stop with Ctrl-C, the same again goes on)
+replicate: .venv/ready ## everything, at the paper's size (days; stop with Ctrl-C, the same again goes on)
 	$(SNAKEMAKE) $(SETTINGS)
 	@echo "Figures: results/figures  Tables: results/tables  Claims: results/claims.md"
 

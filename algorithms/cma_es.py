@@ -88,8 +88,9 @@ class CMAES:
 
     Source: Hansen (2006), through pycma. The authors' experiments build on Hansen's purecmaes,
         which has no active weights, and so ``active`` is False by default.
-    Differs: N is the paper's (18 at d = 100, pycma's default is 17). pycma's tolerances are off.
-        Its random numbers come from this project's streams (pycma reads the seed 0 as "time").
+    Differs: N is the paper's (18 at d = 100, pycma's default is 17). pycma's tolerances are off,
+        and a run that has come to rest is not restarted. Its random numbers come from this
+        project's streams (pycma reads the seed 0 as "time").
     """
 
     samples: int | None = None

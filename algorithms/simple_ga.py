@@ -55,7 +55,7 @@ class SimpleGA:
         simple genetic algorithm, with windowed fitness. The paper says nothing of its GA but that
         it has one.
     Differs: from Goldberg in the rates, which are pymoo's defaults (0.9 and 1/d), so that the two
-        GAs differ in their operators alone.
+        GAs differ in their operators, and in that pymoo's keeps its best and has no copies.
     """
 
     samples: int | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,16 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
             yield Part(measure, dict(zip(settings, values, strict=True)), low, high)
 
 
+def read_as(claim: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The claim with other arguments, in those of its parts whose measure takes them."""
+
+    def other(entry: dict[str, Any]) -> dict[str, Any]:
+        taken = signature(MEASURES[entry["measure"]]).parameters
+        return entry | {key: value for key, value in changes.items() if key in taken}
+
+    return claim | {"parts": [other(entry) for entry in claim["parts"]]}
+
+
 @dataclass(frozen=True)
 class Judgement:
     """The parts of a claim that hold, that fail, that the runs are too few for or leave without a
@@ -125,7 +136,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     are too few for, or else of the first part, and the reasons.
 
     Where the text leaves open whom or what a claim is about, the claim has other ``readings``, by
-    name: the arguments of its parts that they change. The reason says what their verdicts would be.
+    name: the arguments that they change. The reason says what their verdicts would be.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     its = Judgement.of(claim, tables)
@@ -146,8 +157,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     if lacking:
         why.append(f"Not run: {lacking}.")
     for reading, changes in claim.get("readings", {}).items():
-        other = [{k: changes.get(k, v) for k, v in entry.items()} for entry in claim["parts"]]
-        judged = Judgement.of({"parts": other}, tables)
+        judged = Judgement.of(read_as(claim, changes), tables)
         why.append(f"With {reading}: {judged.verdict}, {judged.holding}.")
     part, e = found[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}

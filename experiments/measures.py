@@ -191,25 +191,47 @@ def success_rate(
 
 
 def wins(
-    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str = "best"
+    tables: Tables,
+    experiment: str,
+    problem: str,
+    algorithm: str,
+    than: str,
+    column: str = "best",
+    within: float | None = None,
 ) -> Estimate:
     """Share of seeds on which ``algorithm`` ends with a smaller value of a column than ``than``.
 
-    Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins.
+    Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins. If the runs
+    are cut ``within`` so many evaluations, the best value is known by the TARGETS that it has
+    reached: the one with more of them wins, and of equal ones the one that was there first.
 
     Raises:
         Missing: they have no seed in common.
+        ValueError: ``within`` goes with the best value only.
     """
+    if within is not None and column != "best":
+        raise ValueError(f"column is {column!r}, of which a trace has no value at {within:g}")
     a = tables.runs(experiment, problem, algorithm).set_index("seed")
     b = tables.runs(experiment, problem, than).set_index("seed")
     both = a.index.intersection(b.index)
     if both.empty:
         raise Missing(f"no seed of both {algorithm} and {than} on {problem} in {experiment}")
     a, b = a.loc[both], b.loc[both]
+    if within is not None:
+        pairs = zip(a["hits"], b["hits"], strict=True)
+        return wilson(sum(_got(x, within) > _got(y, within) for x, y in pairs), len(both))
     time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
     done = np.isfinite(time_a) & np.isfinite(time_b)
     better = np.where(done, time_a < time_b, a[column] < b[column])
     return wilson(int(better.sum()), len(better))
+
+
+def _got(hits: Any, within: float) -> tuple[int, float]:
+    """How many targets a run reached within so many evaluations, and how early the last of them;
+    the larger pair is the better run.
+    """
+    times = [float(t) for t in hits if t <= within]
+    return len(times), -times[-1] if times else 0.0
 
 
 def final_ratio(

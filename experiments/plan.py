@@ -295,7 +295,7 @@ def _check_figure(where: str, settings: dict[str, str], experiments: Iterable[st
         _check_known(f"{where}.x", settings["x"], SCALES[_kind(settings)])
 
 
-def _check_known(where: str, name: str | None, known: Iterable[str]) -> None:
+def _check_known(where: str, name: str, known: Iterable[str]) -> None:
     if name not in known:
         raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(known)}")
 
@@ -400,7 +400,7 @@ def _cells(
             )
             at = f"{where}.algorithms.{label}"
             optimiser = _build(algorithms.build, at, algorithm, parameters)
-            _check_known(f"{at}: the class's space", getattr(optimiser, "space", None), SPACES)
+            _check_known(f"{at}: the class's space", getattr(optimiser, "space", ""), SPACES)
             if optimiser.space != made.space:
                 raise ConfigError(
                     f"{at} searches a {optimiser.space} space, but "

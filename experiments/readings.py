@@ -86,8 +86,8 @@ def _meets(part: Part, value: float) -> bool:
 def markdown(table: pd.DataFrame) -> str:
     """What changes, reading by reading."""
     lines = [
-        "Each row is a part of a claim whose threshold the paper's reading and another one of "
-        "ours lie on different sides of.",
+        "Parts of claims that the paper's reading of the text and another one put on different "
+        "sides of the threshold.",
         "",
         "| reading | in place of | parts of claims about it | claim | changes | the paper's "
         "| this one | threshold |",

@@ -84,11 +84,11 @@ def counted(claims: pd.DataFrame) -> str:
 def verdicts(claims: pd.DataFrame) -> str:
     """A row a claim, with the part that decides."""
     lines = [
-        "The part that decides is the first that fails, or else the first that the runs are too "
-        "few for, or else the first; all of them are in "
+        "Of each claim one part is shown: the first that fails; if none does, the first that the "
+        "runs are too few for; else the first. All that fail, and why a claim is judged as it is: "
         f"[claims.md]({(PUBLISHED / 'claims.md').as_posix()}).",
         "",
-        "| | the paper says | verdict | parts that hold | the part that decides | wanted |",
+        "| | the paper says | verdict | parts that hold | the part shown | wanted |",
         "|---|---|---|---|---|---|",
     ]
     for c in claims.itertuples():
@@ -141,7 +141,8 @@ def targets(published: Path, experiment: str, target: float = DECADES[-1]) -> st
     cells = fixed[fixed["target"] == target].merge(final[[*key, "median"]], on=key)
     cells = cells.rename(columns={"median_y": "best"}).set_index(key)
     about = (
-        f"Evaluations to {target:g} (aRT), in brackets the runs that got there where not all did; "
+        f"Evaluations to {target:g} (aRT: those of all runs over the number of runs that got "
+        "there), in brackets the runs that got there where not all did; "
         "in italics, where none did, the median of the best value so far, which Figure 1 does not "
         "draw. "
         f"[All targets]({(PUBLISHED / 'tables' / experiment).as_posix()}/statistics.md)."

@@ -134,7 +134,7 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
 def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
     return (
         f"Mean over {style.runs_a_cell(runs)} of {COLUMNS[column]}, against evaluations, "
-        f"in a band from {BANDS[band][2]}.\n\n"
+        f"in a band from {BANDS[band][2]}{style.setting(runs)}.\n\n"
         f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. A run that "
         "has ended carries its last value forward. A dot ends a line whose runs have all reached "
         "the target; a cross ends one where a run stopped for another reason than its budget, and "

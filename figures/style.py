@@ -127,6 +127,13 @@ def runs_a_cell(runs: pd.DataFrame) -> str:
     return count(runs.groupby(["problem", "algorithm"], sort=False).size())
 
 
+def setting(runs: pd.DataFrame) -> str:
+    """The dimension and the points a batch, as far as all runs share them: "; d = 100, N = 18"."""
+    shared = {"d": runs["dim"], "N": runs["evaluations"] // runs["iteration"]}
+    known = [f"{name} = {v.iloc[0]}" for name, v in shared.items() if v.nunique() == 1]
+    return "; " + ", ".join(known) if known else ""
+
+
 def count(counts: pd.Series) -> str:
     """Numbers of runs in words."""
     least, most = counts.min(), counts.max()

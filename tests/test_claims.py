@@ -183,6 +183,32 @@ def test_only_targets_within_the_evaluations_count(made):
         assert e.value == pytest.approx(count / 11)
 
 
+def test_a_reading_changes_the_arguments_that_a_measure_takes():
+    entry = claim(part("slow", at_least=0.8), {"measure": "wins", "algorithm": "slow"})
+    success, win = claims.read_as(entry, {"column": "f_mean", "target": 1.0})["parts"]
+    assert (success["target"], "column" in success) == (1.0, False)
+    assert (win["column"], "target" in win) == ("f_mean", False)
+    assert "column" not in entry["parts"][1]
+
+
+def test_who_wins_within_some_evaluations_has_reached_more_targets_by_then(tmp_path):
+    """Of two that have reached as many, who was there first; and nobody of two that are alike."""
+    hits = {"a": [5, 90, 300], "b": [7, 80, 200, 400], "none": []}
+    cells = [tables.cell("p", name, [INF]).assign(hits=[own]) for name, own in hits.items()]
+    tables.write(tmp_path, "e", *cells)
+
+    def first(a, b, within):
+        return MEASURES["wins"](Tables(tmp_path), "e", "p", a, b, within=within).value
+
+    for within, winner in ((4, None), (6, "a"), (79, "a"), (80, "b"), (90, "b"), (9999, "b")):
+        assert first("a", "b", within) == (winner == "a"), within
+        assert first("b", "a", within) == (winner == "b"), within
+    assert first("none", "a", 1000) == first("a", "a", 1000) == 0.0
+    assert first("a", "none", 1000) == 1.0
+    with pytest.raises(ValueError, match="column is 'f_mean', of which a trace has no value at 9"):
+        MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b", "f_mean", 9)
+
+
 def test_wins_and_diverged_look_at_the_column_that_they_are_given(tmp_path):
     """At the mean the order of the two is another one than by the best value, run by run."""
     first = {"first_f_mean": [9.0, 9.0, 9.0, 1.0]}
@@ -388,7 +414,8 @@ def test_every_claim_is_whole(entry):
     assert set(entry) - {"readings"} == {"id", "claim", "place", "figure", "why", "parts"}
     assert all(entry.values())
     for changes in entry.get("readings", {}).values():
-        assert set(changes) <= {key for p in entry["parts"] for key in p}
+        read = claims.read_as(entry, changes)
+        assert all(any(p.get(k) == v for p in read["parts"]) for k, v in changes.items())
     for p in entry["parts"]:
         arguments = set(p) - {"measure", "at_least", "at_most"}
         wanted = signature(MEASURES[p["measure"]]).parameters.values()
@@ -406,8 +433,7 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
     theory = {f"theory_{name}" for name in CONFIG.theory}
     assert entry["figure"] in CONFIG.figures.keys() | theory
     for changes in ({}, *entry.get("readings", {}).values()):
-        read = [{k: changes.get(k, v) for k, v in p.items()} for p in entry["parts"]]
-        for p in claims.parts({"parts": read}):
+        for p in claims.parts(claims.read_as(entry, changes)):
             own = p.arguments
             if "experiment" not in own:
                 assert np.isfinite(p.estimate(Tables(ROOT / PUBLISHED / "tables")).value)

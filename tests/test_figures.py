@@ -70,7 +70,7 @@ def test_the_band_is_the_one_that_the_caption_names(name, wanted):
     runs = tables.cell("levy", "ingo", [np.inf] * 3)
     figure, caption = convergence.draw(runs, curves("levy", "ingo", [2, 4, 6]), band=name)
     assert band(figure.axes[0]) == pytest.approx(wanted)
-    assert f"in a band from {convergence.BANDS[name][2]}." in caption
+    assert f"in a band from {convergence.BANDS[name][2]}; d = 10, N = 9900.\n" in caption
     style.plt.close(figure)
 
 
@@ -116,6 +116,13 @@ def test_reasons_to_end_name_the_functions_unless_it_is_all_of_them():
         ignore_index=True,
     )
     assert convergence._ends(runs).endswith("budget. 2 flat on Levy: INGO. 4 flat: IGO.")
+
+
+def test_d_and_n_are_said_where_all_runs_share_them():
+    a = tables.cell("levy", "ingo", [np.inf] * 2).assign(evaluations=1818)  # of 101 iterations
+    assert style.setting(a) == "; d = 10, N = 18"
+    assert style.setting(pd.concat([a, a.assign(evaluations=2020)])) == "; d = 10"
+    assert style.setting(pd.concat([a, a.assign(dim=11, evaluations=2020)])) == ""
 
 
 def test_a_method_without_a_prediction_is_drawn_without_one():

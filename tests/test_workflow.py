@@ -203,7 +203,7 @@ def test_an_optimiser_and_a_problem_are_added_by_adding_a_file(fresh):
     # without a word on its space it is refused by name
     (fresh.folder / file).write_text(text.replace('    space: ClassVar[str] = "real"\n', ""))
     said = fresh.snakemake("--cores", "1", traces, ok=False)
-    assert f"experiments.tiny.algorithms.{name}: the class's space is None; allowed: real" in said
+    assert f"experiments.tiny.algorithms.{name}: the class's space is ''; allowed: real" in said
 
 
 def test_a_second_run_says_that_nothing_is_to_be_done(full):
