@@ -82,7 +82,7 @@ def counted(claims: pd.DataFrame) -> str:
 
 
 def verdicts(claims: pd.DataFrame) -> str:
-    """A row a claim, with the part that decides."""
+    """A row a claim, with one of its parts."""
     lines = [
         "Of each claim one part is shown: the first that fails; if none does, the first that the "
         "runs are too few for; else the first. All that fail, and why a claim is judged as it is: "
@@ -162,9 +162,9 @@ def rewards(published: Path, experiment: str) -> list[str]:
     key = ["problem", "algorithm"]
     cells = table.rename(columns={"task": "problem"}).set_index(key)
     cells["runs"] = pd.read_parquet(folder / "runs.parquet", columns=key).value_counts()
-    cells["most"] = cells["runs"].max()
+    cells["most"] = most = cells["runs"].max()
     about = (
-        f"Average reward over the whole run, interquartile mean over {cells['runs'].max():.0f} "
+        f"Average reward over the whole run, interquartile mean over {most:.0f} "
         "runs, in brackets their number where they are fewer. [With intervals, the end "
         "of the run, and the probability that one beats another]"
         f"({(PUBLISHED / 'tables' / experiment).as_posix()}/rewards.md)."

@@ -487,7 +487,7 @@ def test_variance_falls_with_n_for_both_kinds_of_samples():
         assert abs(row["second_moment"] - exact) <= MANY * error + 0.03
 
 
-def regret_by_hand(estimator, dims, iterations, runs, root_seed):
+def power_by_hand(estimator, dims, iterations, runs, root_seed):
     """The power of d of the average of f(μ_t) on the quadratic, whose minimum is 0: for two
     dimensions a line through two points, mean over runs.
     """
@@ -514,9 +514,9 @@ def test_growth_is_measured_inside_the_ball_and_below_its_bound():
     table = theory.growth(["quadratic"], [4, 8], 64, 2, 16)
     assert list(table["estimator"].unique()) == ["single", "batch", "orthogonal"]
     assert (table["regret"] < table["bound"]).all()
-    for own in table.groupby("estimator"):
-        assert own[1]["slope"].nunique() == 1
-        assert own[1]["slope"].iloc[0] == pytest.approx(regret_by_hand(own[0], [4, 8], 64, 2, 16))
+    for estimator, own in table.groupby("estimator"):
+        assert own["slope"].nunique() == 1
+        assert own["slope"].iloc[0] == pytest.approx(power_by_hand(estimator, [4, 8], 64, 2, 16))
     assert (table["reach"] < table["radius"]).all()
     single = table[table["estimator"] == "single"]
     assert single["bound_slope"].iloc[0] == pytest.approx(
