@@ -41,10 +41,12 @@ def average_running_time(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def fixed_targets(runs: pd.DataFrame) -> pd.DataFrame:
     """Per cell and target: successes, aRT with its bootstrap interval, and the median and
-    quartiles of the evaluations of the runs that got there.
+    quartiles of the evaluations of the runs that got there. Nothing of a problem whose minimum
+    nobody knows.
     """
     rows = []
-    for (problem, algorithm), cell in runs.groupby(["problem", "algorithm"], sort=False):
+    known = runs[np.isfinite(runs["minimum"])]
+    for (problem, algorithm), cell in known.groupby(["problem", "algorithm"], sort=False):
         for target in DECADES:
             reached = evaluations_to(cell, target)
             pairs = np.stack([reached, cell["evaluations"].to_numpy(dtype=float)], axis=-1)
@@ -73,6 +75,10 @@ def final_values(runs: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
     """Both tables for reading: aRT (successes) by target, and final values."""
+    return "\n".join([*(_to_targets(fixed) if len(fixed) else []), *_at_the_end(final), ""])
+
+
+def _to_targets(fixed: pd.DataFrame) -> list[str]:
     lines = [
         "# Evaluations to a target",
         "",
@@ -88,8 +94,11 @@ def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
             for r in (by_target.loc[t] for t in shown)
         ]
         lines.append(f"| {problem} | {algorithm} |" + "".join(entries))
-    lines += [
-        "",
+    return [*lines, ""]
+
+
+def _at_the_end(final: pd.DataFrame) -> list[str]:
+    lines = [
         "# Best value at the end of a run",
         "",
         "Above the minimum; where none is known, the value itself: of control, a negated reward.",
@@ -100,7 +109,7 @@ def markdown(fixed: pd.DataFrame, final: pd.DataFrame) -> str:
     for row in final.itertuples():
         five = " | ".join(f"{v:.3g}" for v in (row.best, row.q1, row.median, row.q3, row.worst))
         lines.append(f"| {row.problem} | {row.algorithm} | {five} | {row.ended} |")
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def main(arguments: list[str] | None = None) -> None:

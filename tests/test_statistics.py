@@ -46,6 +46,16 @@ def test_fixed_targets(runs):
     assert len(table) == 2 * 11
 
 
+def test_no_target_where_no_minimum_is_known(runs):
+    control = tables.cell("control", "es", [INF] * 2).assign(minimum=-INF)
+    both = pd.concat([runs, control])
+    pd.testing.assert_frame_equal(statistics.fixed_targets(both), statistics.fixed_targets(runs))
+    for cells, heads in ((both, 2), (control, 1)):
+        text = statistics.markdown(statistics.fixed_targets(cells), statistics.final_values(cells))
+        assert text.count("# ") == heads
+        assert "| control | es | 1e-11 |" in text
+
+
 def test_final_values(runs):
     table = statistics.final_values(runs).set_index("algorithm")
     assert table.loc["half", ["best", "median", "worst"]].tolist() == [1e-11, (1e-11 + 4) / 2, 4.0]
