@@ -159,9 +159,7 @@ def rewards(published: Path, experiment: str) -> list[str]:
         return []
     table = pd.read_csv(folder / "rewards.csv", keep_default_na=False)
     table = table[(table["column"] == "area_batch_mean") & (table["than"] == "")]
-    key = ["problem", "algorithm"]
-    cells = table.rename(columns={"task": "problem"}).set_index(key)
-    cells["runs"] = pd.read_parquet(folder / "runs.parquet", columns=key).value_counts()
+    cells = table.rename(columns={"task": "problem"}).set_index(["problem", "algorithm"])
     cells["most"] = most = cells["runs"].max()
     about = (
         f"Average reward over the whole run, interquartile mean over {most:.0f} "

@@ -7,6 +7,10 @@ few runs are summed up by the mean of their middle half, whose interval comes fr
 resamples the runs of each task by themselves (stratified), and two methods by the probability that
 a run of the one does better than a run of the other. Differs: the intervals of these probabilities
 are score intervals, as for the claims; a bootstrap has none where all pairs go the same way.
+
+Intervals take runs for independent. The methods of a seed share their start states, though, arms
+of one method their noise too, and so do tasks: runs that are alike across methods would make an
+interval too wide, and across tasks too narrow.
 """
 
 from __future__ import annotations
@@ -32,7 +36,9 @@ COLUMNS = {
     "f_mean": "reward of the mean policy, at the end",
 }
 ALL = "all tasks"
-FEWEST = 5  # runs of a task; of three the interval holds the mean in 7 studies of 10, of five in 9
+# runs of a task; of three the interval holds the mean in 7 studies of 10, of five in 9: enough to
+# read, not to decide a claim (measures.FEWEST)
+FEWEST_FOR_MEAN = 5
 
 
 def interquartile_mean(*tasks: Array) -> Array:
@@ -66,7 +72,8 @@ def rewards(runs: pd.DataFrame) -> pd.DataFrame:
 
     All tasks together are in a unit of their own: 0 is the average reward of the first batches of
     a task, 1 the largest entry of any run on it. Optimisers that lack a task are left out of it,
-    and so is a task on which nobody came above the first batches.
+    and so is a task on which nobody came above the first batches. There is no mean for an optimiser
+    with more runs on one task than on another, since that task would weigh more.
     """
     rows = []
     for column in COLUMNS:
@@ -84,20 +91,22 @@ def rewards(runs: pd.DataFrame) -> pd.DataFrame:
             tasks[ALL] = {name: [task[name] for task in scaled] for name in complete}
         for task, samples in tasks.items():
             for name, own in samples.items():
-                rows.append((column, task, name, "", _middle(own)))
+                if len(set(map(len, own))) == 1:
+                    rows.append((column, task, name, "", len(own[0]), _middle(own)))
             for (a, own), (b, others) in permutations(samples.items(), 2):
                 pairs = zip(own, others, strict=True)
-                rows.append((column, task, a, b, improvement(*pairs)))
+                fewest = min(map(len, own + others))
+                rows.append((column, task, a, b, fewest, improvement(*pairs)))
     return pd.DataFrame(
-        [(*row[:4], row[4].value, row[4].low, row[4].high) for row in rows],
-        columns=["column", "task", "algorithm", "than", "value", "low", "high"],
+        [(*labels, e.value, e.low, e.high) for *labels, e in rows],
+        columns=["column", "task", "algorithm", "than", "runs", "value", "low", "high"],
     )
 
 
 def _middle(tasks: list[Array]) -> Estimate:
-    """The interquartile mean, without an interval where a task has fewer than FEWEST runs."""
+    """The interquartile mean, without an interval where tasks have too few runs for one."""
     e = bootstrap(interquartile_mean, *tasks)
-    return e if min(map(len, tasks)) >= FEWEST else Estimate(e.value, np.nan, np.nan)
+    return e if min(map(len, tasks)) >= FEWEST_FOR_MEAN else Estimate(e.value, np.nan, np.nan)
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -105,8 +114,9 @@ def markdown(table: pd.DataFrame) -> str:
     lines = [
         "# Interquartile means over runs",
         "",
-        f"With 95 % intervals by bootstrap from {FEWEST} runs on; of so few they hold the mean of "
-        "what was sampled in 9 studies of 10 rather than in 95 of 100.",
+        f"With 95 % intervals by bootstrap from {FEWEST_FOR_MEAN} runs on; of so few they hold the "
+        "mean of what was sampled in 9 studies of 10 rather than in 95 of 100. All intervals take "
+        "runs for independent, though those of a seed share random streams.",
         "",
     ]
     tasks = list(dict.fromkeys(table["task"]))
@@ -132,8 +142,9 @@ def _entry(cells: pd.DataFrame, task: str) -> str:
     if task not in cells.index:
         return " |"
     row = cells.loc[task]
-    interval = f" ({row['low']:.4g} to {row['high']:.4g})" if pd.notna(row["low"]) else ""
-    return f" {row['value']:.4g}{interval} |"
+    known = pd.notna(row["low"])
+    sure = f"{row['low']:.4g} to {row['high']:.4g}" if known else f"n = {row['runs']}"
+    return f" {row['value']:.4g} ({sure}) |"
 
 
 def main(arguments: list[str] | None = None) -> None:

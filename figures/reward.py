@@ -91,25 +91,31 @@ def _caption(runs: pd.DataFrame, x: str) -> str:
     sizes = []
     for _, cell in runs.groupby("problem", sort=False):
         counts = cell["algorithm"].value_counts().reindex(algorithms, fill_value=0)
+        notes = "; ".join([*_fewer(counts), *_early(cell)])
         sizes.append(
             f"{cell['title'].iloc[0]} {style.count(counts)} of {cell['iteration'].max()} "
-            f"iterations{_early(cell)}"
+            f"iterations{notes and f' ({notes})'}"
         )
     return (
         f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
         f"largest run. {'; '.join(sizes)}.\n\n"
-        "Upper row: mean over the roll-outs of the current batch. Lower row: one roll-out of the "
-        "policy at the distribution's mean, not charged, from start states that all methods share. "
+        "Upper row: mean over the roll-outs of the current batch. Lower row: the policy at the "
+        "distribution's mean, not charged, from start states that all methods share. "
         f"A panel whose rewards are all positive and span more than a factor of {WIDE:g} has a log "
         "axis."
     )
 
 
-def _early(runs: pd.DataFrame) -> str:
+def _fewer(counts: pd.Series) -> list[str]:
+    """The optimisers that have fewer runs than others."""
+    fewer = counts[counts < counts.max()]
+    return [f"{style.label(name)} {number}" for name, number in fewer.items()]
+
+
+def _early(runs: pd.DataFrame) -> list[str]:
     """The runs that ended before their budget, by optimiser."""
     early = runs[runs["stop"] != "budget"].groupby(["algorithm", "stop"], sort=False).size()
-    ends = [f"{style.label(name)} {count} {stop}" for (name, stop), count in early.items()]
-    return f" ({', '.join(ends)})" if ends else ""
+    return [f"{style.label(name)} {count} {stop}" for (name, stop), count in early.items()]
 
 
 def main(arguments: list[str] | None = None) -> None:

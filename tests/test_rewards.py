@@ -90,7 +90,7 @@ def test_a_mean_of_fewer_than_five_runs_has_no_interval():
     table = rewards(few)
     assert np.isnan([entry(table, "walk", "ours")[end] for end in ("low", "high")]).all()
     assert entry(table, "walk", "theirs")["low"] < 4.0
-    assert "| ours | 1 |" in markdown(table)
+    assert "| ours | 1 (n = 4) |" in markdown(table)
     assert "| ours over theirs | 0 (0 to 0.3" in markdown(table)
 
 
@@ -113,24 +113,35 @@ def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
     table = rewards(runs)
     over = [entry(table, task, "ours", "theirs")["value"] for task in ("walk", "stand")]
     assert entry(table, ALL, "ours", "theirs")["value"] == pytest.approx(np.mean(over))
-    # walk runs from 0 to 100 and stand from 40 to 100; of eight scores the middle four remain
-    scaled = np.sort([0.01, 0.02, 0.03, 0.04, 1.0, 1 / 6, 2 / 6, 3 / 6])
-    assert entry(table, ALL, "ours")["value"] == pytest.approx(scaled[2:6].mean())
     assert "third" not in set(table.loc[table["task"] == ALL, "algorithm"])  # it lacks a task
+    # five runs against three would not weigh the same, so that there is no mean of them
+    means = table[(table["task"] == ALL) & (table["than"] == "")]
+    assert means.empty
+    same = pd.concat([runs[runs["problem"] == "stand"], runs[runs["problem"] == "walk"].iloc[2:8]])
+    assert list(same["algorithm"].value_counts()[["ours", "theirs"]]) == [6, 6]
+    # walk runs from 0 to 100 and stand from 40 to 100; of six scores the middle four remain
+    scaled = np.sort([0.03, 0.04, 1.0, 1 / 6, 2 / 6, 3 / 6])
+    assert entry(rewards(same), ALL, "ours")["value"] == pytest.approx(scaled[1:5].mean())
+    assert entry(rewards(same), ALL, "ours")["runs"] == 3
 
 
 def test_the_bootstrap_resamples_each_task_by_itself():
-    """Two tasks without any spread have no interval, however far they are apart."""
-    same = pd.concat([cell("walk", "ours", [1.0] * 5), cell("stand", "ours", [7.0] * 5)])
+    """Two tasks without any spread have no interval, however far they are apart on the scale."""
+    scores = {"walk": (1.0, 10.0), "stand": (7.0, 7.0)}
+    same = pd.concat(
+        cell(task, name, [score] * 5)
+        for task, both in scores.items()
+        for name, score in zip(("ours", "best"), both, strict=True)
+    )
     row = entry(rewards(same), ALL, "ours")
-    assert row["low"] == row["value"] == row["high"]
+    assert row["low"] == row["value"] == row["high"] == pytest.approx(0.55)  # of 0.1 and 1
 
 
 def test_the_text_has_a_row_an_optimiser_and_a_pair(runs):
     text = markdown(rewards(runs))
     assert "| ours | 3 (" in text
     assert "| theirs over ours | 0.3 (" in text
-    assert "| third | | 90 | |" in text
+    assert "| third | | 90 (n = 3) | |" in text
 
 
 def test_a_claim_about_rewards_reads_values_the_other_way_round(tmp_path, runs):
@@ -269,7 +280,10 @@ def test_the_caption_counts_a_method_that_was_not_run_on_a_task():
         for quantity in ("batch_mean", "f_mean")
     ]
     _, caption = reward.draw(runs, pd.concat(lines))
-    assert "Walk 1 to 2 runs of 3 iterations; Stand 0 to 2 runs of 3 iterations." in caption
+    assert (
+        "Walk 1 to 2 runs of 3 iterations (theirs 1); "
+        "Stand 0 to 2 runs of 3 iterations (theirs 0)." in caption
+    )
     plt.close("all")
 
 
