@@ -85,8 +85,8 @@ class ASEBO:
         (6) ``normalise`` is on there, which hides that g lacks a 1/N. Its σ is 0.1, its count of
         isotropic iterations one less than it is told.
         (7) On control, its policies end in tanh, the environment gets clipped actions and starts
-        every roll-out alike, and its first mean is not 0; there η was chosen. For ``normalise``
-        and these it has keys here: of the problem ``output: tanh`` and ``starts: fixed``.
+        every roll-out alike, and its first mean is not 0; there η was chosen. Here ``normalise``
+        is a key, as are the problem's ``output: tanh`` and ``starts: fixed``; the others are not.
     """
 
     samples: int | None = None

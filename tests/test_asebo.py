@@ -1,4 +1,4 @@
-"""ASEBO: its equations against plain ones, its noise, its subspace, and its cost."""
+"""ASEBO: its equations against plain ones, its noise, its subspace, and its memory."""
 
 from __future__ import annotations
 
