@@ -14,6 +14,7 @@ os.environ.setdefault("MUJOCO_GL", "egl")  # before MuJoCo is loaded: it looks o
 
 import sys
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from PIL import Image
 
 import problems
 from experiments import command, trace
+from experiments.seeds import stream
 from figures import style
 from problems.control import TASKS, Bodies
 from problems.interface import Array
@@ -37,9 +39,14 @@ STILLS = 5  # frames in the PNG
 PACKAGES = "libegl1 libegl-mesa0"
 
 
-def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[Frame], int, float]:
+def episode(
+    parameters: dict[str, Any], x: Array, instance: np.random.Generator
+) -> tuple[list[Frame], int, float]:
     """The first frames of a roll-out of the policy x (d,), the milliseconds of each, and the return
     of the whole roll-out.
+
+    It starts where ``instance``, the stream of the run's problem, says: where all of its roll-outs
+    do with ``starts: fixed``, else from a state that none of them had.
 
     Raises:
         ValueError: the problem has no such parameters, or x is of another shape or not finite.
@@ -56,7 +63,7 @@ def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[F
     bodies, frames = Bodies(task), []
     renderer = _renderer(bodies)
     seconds = bodies.model.opt.timestep * task.frame_skip
-    every = max(1, round(1 / (PER_SECOND * seconds)))
+    every = steps_a_frame(seconds)
     camera = 0 if bodies.model.ncam else -1  # the model's own, which goes along; else a free one
     steps = 0
 
@@ -69,10 +76,15 @@ def episode(parameters: dict[str, Any], x: Array, seed: int = 0) -> tuple[list[F
         return task.observe(states)
 
     bodies.task = replace(task, observe=observe)
-    start = bodies.start(np.random.default_rng(seed))
+    start = bodies.start(instance)
     returns, _ = bodies.roll_out(policy, x[None, :], [start], parameters.get("horizon", 1000))
     renderer.close()
     return frames, round(1000 * seconds * every), float(returns[0])
+
+
+def steps_a_frame(seconds: float) -> int:
+    """The fewest control steps, of so many seconds each, that make PER_SECOND frames at most."""
+    return ceil(round(1 / (PER_SECOND * seconds), 6))  # rounded, or 2.0000000000000004 would be 3
 
 
 def _renderer(bodies: Bodies) -> Any:
@@ -111,7 +123,8 @@ def main(arguments: list[str] | None = None) -> None:
                 f"{args.trace} holds no policy; redo it: snakemake --cores 1 --force {args.trace}"
             )
         policy = np.array(run["last_mean"])
-        frames, milliseconds, total = episode(spec["problem_parameters"], policy, run["seed"])
+        instance = stream(spec["root_seed"], "instance", spec["problem"], run["seed"])
+        frames, milliseconds, total = episode(spec["problem_parameters"], policy, instance)
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")

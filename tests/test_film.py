@@ -15,6 +15,7 @@ from PIL import Image
 
 from experiments import run, single, trace
 from experiments.single import Spec
+from figures.film import steps_a_frame
 
 ROOT = Path(__file__).parent.parent
 SPEC = Spec(
@@ -76,6 +77,28 @@ def test_a_frame_every_other_step_at_25_steps_a_second(tmp_path):
     assert "policy around which ES, plain descent drew its last batch, iteration 3" in caption
     assert "Swimmer-v4, 0.96 s of an episode" in caption
     assert "Return of the whole episode: " in caption
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(0.04, 2), (0.05, 2), (0.015, 6), (0.1, 1)])
+def test_a_film_has_12_and_a_half_frames_a_second_at_most(seconds, steps):
+    """Of Swimmer, HalfCheetah and the pendulum, HumanoidStandup, and a slower one. A GIF counts
+    hundredths of a second."""
+    assert steps_a_frame(seconds) == steps
+    assert round(1000 * steps * seconds) % 10 == 0
+
+
+def test_an_episode_starts_where_the_run_did_if_all_of_it_did(tmp_path):
+    """With fixed starts the film's return is the last that the run reports of the mean."""
+    fixed = replace(SPEC, problem_parameters={**SPEC.problem_parameters, "starts": "fixed"})
+    path = train(tmp_path / "3.parquet", fixed)
+    done = film(path)
+    if done.returncode:
+        assert "apt-get install libegl1 libegl-mesa0" in done.stderr
+        pytest.skip("no EGL here")
+    reported = -trace.read(path)[0]["f_mean"][-1].as_py()
+    caption = (tmp_path / "film.md").read_text()
+    assert caption.endswith(f"Return of the whole episode: {reported:.1f}.\n")
+    assert abs(reported) > 0.1
 
 
 def test_without_egl_it_names_the_packages(tmp_path):
