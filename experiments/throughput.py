@@ -153,9 +153,8 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def measure(settings: list[Setting]) -> pd.DataFrame:
-    """A row per task and contender: control steps a second (median over rounds), the seconds of a
-    batch of 1000 steps a roll-out, and how fast ours is against it in the same round: median,
-    smallest and largest.
+    """A row per task and contender: control steps a second (median over rounds), and how fast ours
+    is against it in the same round: median, smallest and largest.
     """
     rows = []
     for setting in settings:
@@ -167,10 +166,10 @@ def measure(settings: list[Setting]) -> pd.DataFrame:
         n = len(setting.x)
         for name, t, r in zip(CONTENDERS, times.T, ratios.T, strict=True):
             rate = n * HORIZON / np.median(t)
-            size = (setting.policy.dim, n, name, rate, 1000 * n / rate)
+            size = (setting.policy.dim, n, name, rate)
             rows.append((setting.name, *size, np.median(r), r.min(), r.max()))
         print(f"{setting.name}: done", file=sys.stderr, flush=True)
-    columns = ["task", "dim", "samples", "contender", "steps_per_second", "batch_seconds"]
+    columns = ["task", "dim", "samples", "contender", "steps_per_second"]
     return pd.DataFrame(rows, columns=[*columns, "ratio", "ratio_min", "ratio_max"])
 
 
@@ -180,9 +179,8 @@ def markdown(table: pd.DataFrame) -> str:
     lines = [
         "Our control steps a second over those of others, median of rounds (smallest to largest)",
         "",
-        "| task | d | N | ours, steps/s | a batch of 1000 steps, s |"
-        + "".join(f" ours / {name} |" for name in names),
-        "|---|---|---|---|---|" + "---|" * len(names),
+        "| task | d | N | ours, steps/s |" + "".join(f" ours / {name} |" for name in names),
+        "|---|---|---|---|" + "---|" * len(names),
     ]
     for task, cell in table.groupby("task", sort=False):
         of = cell.set_index("contender")
@@ -192,8 +190,8 @@ def markdown(table: pd.DataFrame) -> str:
             for _, row in of.loc[names].iterrows()
         ]
         lines.append(
-            f"| {task} | {us['dim']} | {us['samples']} | {us['steps_per_second']:.0f}"
-            f" | {us['batch_seconds']:.1f} |" + "".join(entries)
+            f"| {task} | {us['dim']} | {us['samples']} | {us['steps_per_second']:.0f} |"
+            + "".join(entries)
         )
     return "\n".join([*lines, ""])
 
