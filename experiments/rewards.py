@@ -68,7 +68,8 @@ def improvement(*pairs: tuple[Array, Array]) -> Estimate:
 
 def rewards(runs: pd.DataFrame) -> pd.DataFrame:
     """For each of COLUMNS, each task and each optimiser: its interquartile mean, in units of
-    reward, and the probability of doing better than each other optimiser (``than``).
+    reward, and the probability of doing better than each other optimiser (``than``). Its ``runs``
+    are the fewest that any of them has on any of the tasks.
 
     All tasks together are in a unit of their own: 0 is the average reward of the first batches of
     a task, 1 the largest entry of any run on it. Optimisers that lack a task are left out of it,

@@ -114,6 +114,8 @@ def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
     over = [entry(table, task, "ours", "theirs")["value"] for task in ("walk", "stand")]
     assert entry(table, ALL, "ours", "theirs")["value"] == pytest.approx(np.mean(over))
     assert "third" not in set(table.loc[table["task"] == ALL, "algorithm"])  # it lacks a task
+    assert entry(table, "walk", "ours", "theirs")["runs"] == 5
+    assert entry(table, ALL, "ours", "theirs")["runs"] == 3  # the fewest
     # five runs against three would not weigh the same, so that there is no mean of them
     means = table[(table["task"] == ALL) & (table["than"] == "")]
     assert means.empty
