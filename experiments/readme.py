@@ -48,20 +48,24 @@ def block(published: Path) -> str:
     text += picture(published, "film", "A trained policy")
     theory = [name for table in what.theory for name in linked(published, f"theory_{table}")]
     text += ["\n".join(["The theory:", "", *theory])] if theory else []
-    text += cost(published)
+    text += cost(published, what, plan.load(ROOT / "config.yaml", published / "config.yaml"))
     return "\n\n".join(text) + "\n"
 
 
-def cost(published: Path) -> list[str]:
-    """The hours that the kept runs took, and the measurements of speed; nothing where neither is
-    kept.
+def cost(published: Path, whole: plan.Plan, ran: plan.Plan) -> list[str]:
+    """The hours that the kept runs took with the budgets of ``ran``, and would with those of
+    ``whole``; and the measurements of speed. Nothing where neither is kept.
     """
     sentences = []
     if files := sorted((published / "traces").glob("*/seconds.csv")):
-        jobs = pd.concat([pd.read_csv(file) for file in files])
-        hours = jobs["seconds"].sum() / 3600  # CPU time is noted every 15 or 30 s, this exactly
+        jobs = pd.concat(
+            [pd.read_csv(file).assign(experiment=file.parent.name) for file in files]
+        ).set_index(["experiment", "problem", "algorithm"])
+        hours = jobs["seconds"] / 3600  # CPU time is noted every 15 or 30 s, this exactly
+        longer = (_budgets(whole) / _budgets(ran)).reindex(jobs.index).fillna(1.0)
         sentences.append(
-            f"The {len(jobs):,} jobs whose traces are kept took {hours:.1f} hours, one core each."
+            f"The {len(jobs):,} jobs whose traces are kept took {hours.sum():.1f} hours, one core "
+            f"each; with the budgets of config.yaml alone it would be {(hours * longer).sum():.0f}."
         )
     timed = [
         f"[{words}]({(PUBLISHED / name).as_posix()}.md)"
@@ -102,6 +106,17 @@ def verdicts(claims: pd.DataFrame) -> str:
             row += [""] * 3
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
+
+
+def _budgets(what: plan.Plan) -> pd.Series:
+    """Evaluations of a run, by experiment, problem and optimiser."""
+    return pd.Series(
+        {
+            (name, *cell): spec.budget
+            for name, experiment in what.experiments.items()
+            for cell, spec in experiment.cells.items()
+        }
+    )
 
 
 def picture(published: Path, name: str, title: str, note: str = "") -> list[str]:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
+from tiny import CONFIG, write_config
 
-from experiments import readme, rewards, statistics
+from experiments import plan, readme, rewards, statistics
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -72,6 +73,24 @@ def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path)
         "|---|---:|---:|",
         "| Walk | 12.3 | 1,234 (1) |",
         "| Stand | -50 (1) |  |",
+    ]
+
+
+def test_its_hours_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
+    whole = plan.load(write_config(tmp_path))
+    half = CONFIG["experiments"]["tiny"] | {"problems": {"ellipsoid": {}, "noise": {"budget": 500}}}
+    ran = plan.load(tmp_path / "config.yaml", experiments={"tiny": half})
+    folder = tmp_path / "traces" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "seconds.csv").write_text(
+        "problem,algorithm,seed,seconds,cpu_seconds\n"
+        "noise,es,0,9000,1\n"  # 2.5 hours for a quarter of the budget
+        "ellipsoid,es,0,3600,1\n"
+        "gone,es,0,1800,1\n"  # which the config has no more
+    )
+    assert readme.cost(tmp_path, whole, ran) == [
+        "The 3 jobs whose traces are kept took 4.0 hours, one core each; with the budgets of "
+        "config.yaml alone it would be 12."
     ]
 
 
