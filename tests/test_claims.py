@@ -12,7 +12,7 @@ import tables
 import yaml
 from scipy.stats import binom, norm
 
-from experiments import claims, measures, plan
+from experiments import claims, keep, measures, plan
 from experiments.claims import COLUMNS, judge
 from experiments.measures import MEASURES, Missing, Tables, bootstrap, wilson
 from experiments.readme import PUBLISHED
@@ -457,6 +457,47 @@ def test_the_runs_of_the_config_suffice_for_every_threshold_on_a_share(entry):
 def test_ids_are_unique_and_ordered():
     ids = [c["id"] for c in CLAIMS]
     assert ids == sorted(set(ids))
+
+
+def why(number):
+    return next(c["why"] for c in CLAIMS if c["id"] == number)
+
+
+def test_numbers_in_the_words_on_asebo_are_those_of_the_kept_runs():
+    """The first iteration drawn with another covariance than the identity's, by task."""
+    first = {}
+    for file in keep.KEPT.glob("figure_2/*.parquet"):
+        for (task, algorithm), (rows, _) in keep.read(file):
+            if algorithm == "asebo":
+                stretched = rows["iteration"].to_numpy()[rows["condition"].to_numpy() > 1.0]
+                first.setdefault(task, []).append(min(stretched, default=None))
+    assert first.pop("humanoid_standup") == [None] * 5  # "isotropic throughout"
+    assert {len(iterations) for iterations in first.values()} == {5}
+    swimmer, pendulum, cheetah = (
+        f"{min(first[task])} to {max(first[task])} on"
+        for task in ("swimmer", "inverted_double_pendulum", "half_cheetah")
+    )
+    words = f"iteration {swimmer} Swimmer, {pendulum} the pendulum and {cheetah} HalfCheetah"
+    assert words in why(15)
+
+
+def test_numbers_in_the_words_on_pairs_of_runs_are_those_of_the_measure():
+    """How many of 25 pairs may be lost, and how often as few are, for normal rewards."""
+    ours = np.arange(5.0)
+    lost_to_their_best = [
+        measures.newcombe(np.array([-1.0, -1, -1, -1, lost - 0.5]), ours).low >= 0.5
+        for lost in range(6)
+    ]
+    assert lost_to_their_best == [True, True, True, True, False, False]
+    assert "at most three of the 25 pairs may be lost" in why(14)
+    rng = np.random.default_rng(0)
+    theirs = rng.standard_normal((4000, 5, 1))
+    share = [
+        np.mean((rng.normal(apart, 1, (4000, 1, 5)) > theirs).sum(axis=(1, 2)) >= 22)
+        for apart in (2.0, 3.0)
+    ]
+    assert share == pytest.approx([0.78, 0.98], abs=0.03)
+    assert "8 studies of 10 if they are two standard deviations apart, and in 98 of 100" in why(14)
 
 
 def test_the_rule_writes_both_forms(made, tmp_path):
