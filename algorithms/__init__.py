@@ -7,6 +7,7 @@ its file without the underscores: ``fast_ingo.py`` holds ``FastINGO``. Adding on
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def build(name: str, parameters: dict[str, Any]) -> Algorithm:
         ValueError: no such optimiser, no such hyper-parameter, or a value that is not allowed.
     """
     cls = load(name)
-    known = list(cls.__dataclass_fields__)  # type: ignore[attr-defined]
+    known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
     for key in parameters:
         if key not in known:
             raise ValueError(f"{name} has no hyper-parameter {key!r}; it has: {', '.join(known)}")

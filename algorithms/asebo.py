@@ -110,13 +110,16 @@ class ASEBO:
         check_share("decay", self.decay)
         settings.check_choice("normalise", self.normalise, (False, True))
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or settings.samples(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> ASEBOState:
         d = mean.size
         return ASEBOState(mean, self.initial_std, Adam.start(d), 1.0, np.empty((0, d)), NONE)
 
     def ask(self, state: ASEBOState, rng: np.random.Generator) -> Samples:
         d = state.mean.size
-        pairs = (self.samples or settings.samples(d)) // 2
+        pairs = self.batch_size(d) // 2
         half = rng.standard_normal((pairs, d))
         if state.alpha < 1.0:
             n = state.weights.shape[1]

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.discrete import DiscreteSearch, samples_discrete
+from algorithms.discrete import DiscreteSearch
 from algorithms.interface import Array, Ending, Samples, Spread
 
 
@@ -79,7 +79,7 @@ class BernoulliINGO(DiscreteSearch):
         return Bernoulli(np.log(mean) - np.log1p(-mean))
 
     def ask(self, state: Bernoulli, rng: np.random.Generator) -> Samples:
-        return state.sample(self.samples or samples_discrete(state.eta.size), rng)
+        return state.sample(self.batch_size(state.eta.size), rng)
 
     def tell(self, state: Bernoulli, samples: Samples, values: Array) -> Bernoulli:
         w, ended = self.weights(state.eta.size, values)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.discrete import DiscreteSearch, samples_discrete
+from algorithms.discrete import DiscreteSearch
 from algorithms.interface import Array, Ending, Samples, Spread
 
 
@@ -78,7 +78,7 @@ class CategoricalINGO(DiscreteSearch):
         return Categorical(np.log(mean))
 
     def ask(self, state: Categorical, rng: np.random.Generator) -> Samples:
-        return state.sample(self.samples or samples_discrete(len(state.eta)), rng)
+        return state.sample(self.batch_size(len(state.eta)), rng)
 
     def tell(self, state: Categorical, samples: Samples, values: Array) -> Categorical:
         dim, categories = state.eta.shape

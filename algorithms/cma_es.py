@@ -108,13 +108,16 @@ class CMAES:
         settings.check_choice("diagonal", self.diagonal, (False, True))
         settings.check_whole("patience", self.patience, 0)
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or settings.samples(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> CMAState:
         import cma  # here, because it takes seconds and only a run needs it
 
         noise = Noise(rng)
         options = {
             **NO_TOLERANCES,
-            "popsize": self.samples or settings.samples(mean.size),
+            "popsize": self.batch_size(mean.size),
             "CMA_active": self.active,
             "CMA_diagonal": self.diagonal,
             "CMA_mirrors": 0,

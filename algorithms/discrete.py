@@ -58,6 +58,9 @@ class DiscreteSearch:
         settings.check_step_size(self.step_size)
         settings.check_choice("ddof", self.ddof, (0, 1))
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or samples_discrete(dim)
+
     def weights(self, dim: int, values: Array) -> tuple[Array, Ending | None]:
         """w_i = β h_i / N (N,) with Σ w = 0, or why the batch has none."""
         h, ended = standardise(values, self.ddof)

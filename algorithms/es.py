@@ -70,12 +70,15 @@ class ES:
         settings.check_choice("optimiser", self.optimiser, ("adam", "sgd"))
         settings.check_choice("divide_by_std", self.divide_by_std, (False, True))
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or settings.samples(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> ESState:
         return ESState(mean, self.initial_std, Adam.start(mean.size))
 
     def ask(self, state: ESState, rng: np.random.Generator) -> Samples:
-        n = self.samples or settings.samples(state.mean.size)
-        half = rng.standard_normal((n // 2, state.mean.size))
+        d = state.mean.size
+        half = rng.standard_normal((self.batch_size(d) // 2, d))
         z = mirrored(half)
         y = state.std * z
         return Samples(state.mean + y, z, y)

@@ -83,6 +83,9 @@ class Framework:
             raise ValueError(f"samples is {self.samples}; allowed: at most d = {dim} (orthogonal)")
         return self.samples
 
+    def batch_size(self, dim: int) -> int:
+        return self.size(dim) + 1  # μ itself comes first
+
     def init(self, mean: Array, rng: np.random.Generator) -> DiagonalGaussian | Gaussian:
         self.size(mean.size)
         # bI keeps an isotropic Σ isotropic, and then nothing needs a matrix.

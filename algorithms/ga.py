@@ -77,6 +77,9 @@ class GA:
         check_rate("mutation_rate", self.mutation_rate, "1/d")
         settings.check_whole("patience", self.patience, 0)
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or samples_discrete(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> GAState:
         # here, because it takes a second and only a run needs it
         from pymoo.algorithms.soo.nonconvex import ga
@@ -85,7 +88,7 @@ class GA:
         from pymoo.operators.crossover.pntx import TwoPointCrossover
         from pymoo.operators.mutation.bitflip import BitflipMutation
 
-        n, dim = self.samples or samples_discrete(mean.size), mean.size
+        n, dim = self.batch_size(mean.size), mean.size
         first = rng.random((n, dim)) < mean
         library = ga.GA(
             pop_size=n,

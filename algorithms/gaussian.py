@@ -84,8 +84,11 @@ class GaussianSearch:
         settings.check_positive("initial_std", self.initial_std)
         settings.check_choice("ddof", self.ddof, (0, 1))
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or settings.samples(dim)
+
     def ask(self, state: Gaussian | DiagonalGaussian, rng: np.random.Generator) -> Samples:
-        return state.sample(self.samples or settings.samples(state.mean.size), rng)
+        return state.sample(self.batch_size(state.mean.size), rng)
 
     def weights(self, dim: int, values: Array) -> tuple[Array, Ending | None]:
         """w_i = β h_i / N (N,), or why the batch has none."""

@@ -69,6 +69,8 @@ class Algorithm(Protocol):
 
     space: ClassVar[str]  # that it can search: "real", "binary" or "categorical"
 
+    def batch_size(self, dim: int) -> int: ...  # points that ``ask`` returns in ``dim`` dimensions
+
     def init(self, mean: Array, rng: np.random.Generator) -> Any: ...
 
     def ask(self, state: Any, rng: np.random.Generator) -> Samples: ...

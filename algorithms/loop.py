@@ -47,14 +47,14 @@ def iterate(
     state = algorithm.init(mean, rng)
     while True:
         samples = algorithm.ask(state, rng)
-        values = evaluate(samples.x)
         n = len(samples.x)
-        iteration += 1
-        evaluations += n
+        if evaluations + n > budget:  # of the first batch; later ones are known to fit
+            raise ValueError(f"budget is {budget}; one batch takes {n} evaluations")
+        values = evaluate(samples.x)
         if values.shape != (n,):
             raise ValueError(f"evaluate returned shape {values.shape} for {n} points")
-        if evaluations > budget:
-            raise ValueError(f"budget is {budget}; one batch takes {n} evaluations")
+        iteration += 1
+        evaluations += n
         minimum = float(np.fmin.reduce(values))
         if minimum < best:
             best = minimum

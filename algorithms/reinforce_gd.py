@@ -44,11 +44,14 @@ class ReinforceGD:
         settings.check_positive("step_size", self.step_size)
         settings.check_positive("initial_std", self.initial_std)
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or settings.samples(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> DiagonalGaussian:
         return DiagonalGaussian.isotropic(mean, self.initial_std)
 
     def ask(self, state: DiagonalGaussian, rng: np.random.Generator) -> Samples:
-        return state.sample(self.samples or settings.samples(state.mean.size), rng)
+        return state.sample(self.batch_size(state.mean.size), rng)
 
     def tell(self, state: DiagonalGaussian, samples: Samples, values: Array) -> DiagonalGaussian:
         z, variance = samples.z, state.std**2

@@ -69,8 +69,11 @@ class SimpleGA:
         check_rate("crossover_rate", self.crossover_rate)
         check_rate("mutation_rate", self.mutation_rate, "1/d")
 
+    def batch_size(self, dim: int) -> int:
+        return self.samples or samples_discrete(dim)
+
     def init(self, mean: Array, rng: np.random.Generator) -> Generation:
-        n = self.samples or samples_discrete(mean.size)
+        n = self.batch_size(mean.size)
         return Generation((rng.random((n, mean.size)) < mean).astype(float))
 
     def ask(self, state: Generation, rng: np.random.Generator) -> Samples:

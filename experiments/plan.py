@@ -18,9 +18,10 @@ from jsonschema.validators import extend
 
 import algorithms
 import problems
+from experiments import ledger
+from experiments.fingerprint import fingerprint
 from experiments.run import command
 from experiments.single import Spec
-from experiments.sources import fingerprint
 
 TABLES = ("runs.parquet", "curves.parquet")  # of an experiment
 OPTIONS = {"convergence": ("column", "band", "x"), "reward": ("x",)}  # of a figure, by its kind
@@ -198,7 +199,13 @@ class Plan:
         return fingerprint(f"figures.{_kind(self.figures[figure])}")
 
     def code(self, experiment: str, problem: str, algorithm: str) -> str:
-        """Fingerprint of the code that the data of a cell depends on."""
+        """Class of the code that the data of a cell depends on: what decides whether a trace is of
+        today's code.
+        """
+        return ledger.classes()[self.fingerprint(experiment, problem, algorithm)]
+
+    def fingerprint(self, experiment: str, problem: str, algorithm: str) -> str:
+        """Fingerprint of that code itself, as its traces carry it."""
         spec = self.experiments[experiment].cells[problem, algorithm]
         # A problem made of another one names it, which no import shows.
         names = (spec.problem, spec.problem_parameters.get("function"))
@@ -405,6 +412,11 @@ def _cells(
                 raise ConfigError(
                     f"{at} searches a {optimiser.space} space, but "
                     f"{where}.problems.{problem_label} has a {made.space} one"
+                )
+            if budget < (size := optimiser.batch_size(made.dim)):
+                raise ConfigError(
+                    f"{where}: budget is {budget} on {problem_label}, less than one batch of "
+                    f"{label}, {size} evaluations"
                 )
             yield (
                 (problem_label, label),

@@ -27,6 +27,12 @@ class Spec:
     root_seed: int = 0
 
 
+def batch_size(spec: Spec) -> int:
+    """N, the evaluations of a batch."""
+    problem = problems.build(spec.problem, spec.problem_parameters)
+    return algorithms.build(spec.algorithm, spec.algorithm_parameters).batch_size(problem.dim)
+
+
 def run(
     spec: Spec, seed: int, report: Callable[[Batch], None] = lambda batch: None
 ) -> tuple[Trace, dict[str, Any]]:

@@ -93,6 +93,7 @@ def test_a_batch_has_n_points(name, samples):
     n = samples or 2 * (3 + int(3 * np.log(DIM)) // 2)
     extra = name == "framework"  # f(μ) is paid for
     assert batch.x.shape == (n + extra, DIM)
+    assert algorithms.build(name, {"samples": samples}).batch_size(DIM) == n + extra
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -171,9 +172,11 @@ def test_a_flat_function_never_raises(name):
 
 
 @pytest.mark.parametrize("name", algorithms.available())
-def test_wrong_hyper_parameters_are_named(name):
-    with pytest.raises(ValueError, match=f"{name} has no hyper-parameter 'stepsize'; it has: "):
-        algorithms.build(name, {"stepsize": 1})
+@pytest.mark.parametrize("key", ["stepsize", "space"])
+def test_wrong_hyper_parameters_are_named(name, key):
+    """The class's space is not one of them."""
+    with pytest.raises(ValueError, match=f"{name} has no hyper-parameter '{key}'; it has: "):
+        algorithms.build(name, {key: 1})
 
 
 @pytest.mark.parametrize("name", NAMES)

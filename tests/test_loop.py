@@ -30,6 +30,9 @@ class Script:
 
     patience: int = 10**9
 
+    def batch_size(self, dim):
+        return 3
+
     def init(self, mean, rng):
         return Fixed(mean)
 
