@@ -5,8 +5,9 @@
 Contenders, all in the same states, with the policies of a first batch (σ₁ = 0.1 around 0) and the
 paper's N: the roll-outs of problems/control.py; the bare loop, which knows the actions beforehand
 and does nothing but ``mj_step``, one body after the other; and gymnasium's environment, asked in
-turn with the policy. Here the pendulum goes on after its fall, or a first batch would measure
-starts. Time is the processor's for this process: others on the machine do not count.
+turn with the policy. The last two run MuJoCo as its binding sets it up. Here the pendulum goes on
+after its fall, or a first batch would measure starts. Time is the processor's for this process:
+others on the machine do not count.
 """
 
 from __future__ import annotations
@@ -69,18 +70,19 @@ def ours(setting: Setting) -> Callable[[], object]:
 
 
 def bare(setting: Setting) -> Callable[[], object]:
-    """``mj_step`` and nothing else, with the actions that the policies took: the same physics.
+    """``mj_step`` and nothing else, with the actions that the policies took, in MuJoCo as its
+    binding sets it up.
 
     A call returns the positions at the ends.
     """
     bodies = setting.bodies
-    mujoco, model, skip = bodies.mujoco, bodies.model, bodies.task.frame_skip
+    mujoco, skip, step = bodies.mujoco, bodies.task.frame_skip, bodies.mujoco.mj_step
+    model = mujoco.MjModel.from_xml_path(bodies.file)
     actions = _actions(setting)
-    state = mujoco.MjData(model)
-    ctrl, step = state.ctrl, mujoco.mj_step
 
     def run() -> list[Array]:
-        ends = []
+        state = mujoco.MjData(model)  # which switches on the clock that ours switches off
+        ctrl, ends = state.ctrl, []
         for (positions, velocities), row in zip(setting.starts, actions, strict=True):
             mujoco.mj_resetData(model, state)
             state.qpos[:] = positions
@@ -113,6 +115,7 @@ def gymnasium_loop(setting: Setting) -> Callable[[], object]:
     policies = [setting.policy.weights(x[None, :]) for x in setting.x]
 
     def run() -> list[float]:
+        setting.bodies.mujoco.MjData(inner.model)  # the clock, as above
         returns = []
         for start, weights in zip(setting.starts, policies, strict=True):
             env.reset()
