@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from experiments import command, packed, trace
+from experiments import command, parquet_io, trace
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
 FIRST = ("f_mean", "batch_min", "batch_mean", "sigma")  # of the first row
@@ -125,7 +125,9 @@ def write(cells: Mapping[tuple[str, str], Sequence[Path]], folder: Path) -> None
         ValueError: as ``aggregate``.
     """
     for name, table in zip(("runs", "curves"), aggregate(cells), strict=True):
-        packed.write(pa.Table.from_pandas(table, preserve_index=False), folder / f"{name}.parquet")
+        parquet_io.write(
+            pa.Table.from_pandas(table, preserve_index=False), folder / f"{name}.parquet"
+        )
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,8 +1,10 @@
-"""Parquet files that are kept for good: as small as the format allows, whole or absent."""
+"""Parquet files: whole or absent, and small where they are kept for good."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,12 +14,26 @@ import pyarrow.parquet as pq
 ENCODINGS = {pa.float64(): "BYTE_STREAM_SPLIT", pa.int64(): "DELTA_BINARY_PACKED"}
 
 
-def write(table: pa.Table, file: Path) -> None:
-    """Write ``table`` under a temporary name and rename it."""
-    encodings = {f.name: ENCODINGS[f.type] for f in table.schema if f.type in ENCODINGS}
+@contextmanager
+def written_whole(file: Path) -> Iterator[Path]:
+    """A path to write to, which is renamed to ``file`` once all is written.
+
+    What a killed process left of the same file goes with it.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_suffix(f".{os.getpid()}.tmp")
+    temporary = file.with_name(f"{file.stem}.{os.getpid()}.tmp")
     try:
+        yield temporary
+        os.replace(temporary, file)
+    finally:
+        for left in file.parent.glob(f"{file.stem}.*.tmp"):
+            left.unlink(missing_ok=True)
+
+
+def write(table: pa.Table, file: Path) -> None:
+    """Write ``table`` to be kept: the packing takes longer, and is never undone."""
+    encodings = {f.name: ENCODINGS[f.type] for f in table.schema if f.type in ENCODINGS}
+    with written_whole(file) as temporary:
         pq.write_table(
             table,
             temporary,
@@ -26,6 +42,3 @@ def write(table: pa.Table, file: Path) -> None:
             compression="zstd",
             compression_level=19,
         )
-        os.replace(temporary, file)
-    finally:
-        temporary.unlink(missing_ok=True)

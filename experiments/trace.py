@@ -6,7 +6,6 @@ A file holds nothing that depends on the machine's speed, so the same run gives 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from array import array
 from bisect import bisect_right
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from experiments.parquet_io import written_whole
 
 COLUMNS = {
     # name: (type, unit, meaning)
@@ -84,14 +85,9 @@ class Trace:
 
 
 def write(path: Path, trace: Trace, metadata: dict[str, Any]) -> None:
-    """Write the trace under a temporary name and rename it: the file is whole or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
+    """Write the trace: the file is whole or absent."""
+    with written_whole(path) as temporary:
         pq.write_table(trace.table({**metadata, "hits": trace.hits}), temporary, compression="zstd")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read(path: Path) -> tuple[pa.Table, dict[str, Any]]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments import packed
+from experiments import parquet_io
 from experiments.readme import PUBLISHED, ROOT
 
 
@@ -28,7 +28,7 @@ def table():
 
 def test_every_bit_comes_back(tmp_path):
     before, file = table(), tmp_path / "a" / "t.parquet"
-    packed.write(before, file)
+    parquet_io.write(before, file)
     after = pq.read_table(file)
     assert after.schema.equals(before.schema, check_metadata=True)
     assert after["best"].to_numpy().tobytes() == before["best"].to_numpy().tobytes()
@@ -36,24 +36,25 @@ def test_every_bit_comes_back(tmp_path):
 
 
 def test_it_is_a_fourth_smaller_than_zstd_alone(tmp_path):
-    packed.write(table(), tmp_path / "packed.parquet")
+    parquet_io.write(table(), tmp_path / "kept.parquet")
     pq.write_table(table(), tmp_path / "zstd.parquet", compression="zstd")
-    small, plain = ((tmp_path / f"{n}.parquet").stat().st_size for n in ("packed", "zstd"))
+    small, plain = ((tmp_path / f"{n}.parquet").stat().st_size for n in ("kept", "zstd"))
     assert small < 0.75 * plain
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     file = tmp_path / "t.parquet"
-    packed.write(table(), file)
+    parquet_io.write(table(), file)
     old = file.read_bytes()
 
     def full(_, temporary, **settings):
         temporary.write_bytes(b"PAR1")
         raise OSError("no space left on device")
 
+    (tmp_path / "t.12345.tmp").write_bytes(b"PAR1")  # of a process that was killed
     monkeypatch.setattr(pq, "write_table", full)
     with pytest.raises(OSError, match="no space"):
-        packed.write(table().slice(1), file)
+        parquet_io.write(table().slice(1), file)
     assert file.read_bytes() == old
     assert list(tmp_path.iterdir()) == [file]
 
