@@ -15,7 +15,7 @@ SETTINGS = --configfile $(CONFIG) $(FEWER)
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: help setup quick replicate so_far benchmark throughput film figures publish restore test lint lock clean
+.PHONY: help setup quick replicate so_far benchmark throughput film figures publish restore certify test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,8 +60,11 @@ publish: .venv/ready ## keep what is in results (TABLES=results/so_far/tables), 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked;
 # it pauses a tenth of a second after each trace, hence several at once
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
-	.venv/bin/python -m experiments.keep restore --config $(CONFIG) $(if $(OTHER_CODE),--other-code) \
+	.venv/bin/python -m experiments.keep restore --config $(CONFIG) \
 		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
+
+certify: .venv/ready ## prove that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
+	.venv/bin/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
 test: .venv/ready ## the test suite
 	.venv/bin/python -m pytest

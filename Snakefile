@@ -11,8 +11,8 @@ configfile: "config.yaml"
 
 sys.path.insert(0, workflow.basedir)
 
+from experiments.fingerprint import fingerprint
 from experiments.plan import ConfigError, Plan, lead_jobs_here
-from experiments.sources import fingerprint
 
 lead_jobs_here()
 try:
@@ -59,13 +59,17 @@ for experiment, seeds in plan.chunks():
         conda:
             "environment.yml"
         params:
-            # functions of wildcards only: Snakemake forgets to compare what depends on an output
+            # Snakemake compares what is a function of wildcards only, hence the class of the code; the
+            # trace is stamped with its fingerprint, which takes an output so as not to be compared.
             command=lambda w, e=experiment: plan.command(
                 w.get("experiment", e), w.problem, w.algorithm
             ),
             code=lambda w, e=experiment: plan.code(w.get("experiment", e), w.problem, w.algorithm),
+            fingerprint=lambda w, output, e=experiment: plan.fingerprint(
+                w.get("experiment", e), w.problem, w.algorithm
+            ),
         shell:
-            "{params.command} --code {params.code} --to {output} 2> {log}"
+            "{params.command} --code {params.fingerprint} --to {output} 2> {log}"
 
 
 # The tables of an experiment: a row a run, and statistics over its runs.

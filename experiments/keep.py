@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments import command, packed, plan, trace
+from experiments import command, ledger, parquet_io, plan, trace
 from experiments.readme import PUBLISHED, ROOT
 
 KEPT = ROOT / PUBLISHED / "traces"
@@ -96,15 +96,12 @@ def _pack_seconds(times: Path, kept: Path, left_out: list[Path]) -> list[Path]:
     return files
 
 
-def restore(
-    what: plan.Plan, kept: Path, other_code: bool = False
-) -> tuple[list[Path], dict[str, int]]:
+def restore(what: plan.Plan, kept: Path) -> tuple[list[Path], dict[str, int]]:
     """Write the kept traces that ``what`` asks for and that are not there.
 
     Args:
         what: the plan; a trace of another budget, problem or hyper-parameter is none of it.
         kept: folder of the kept files.
-        other_code: take traces of other code as well; the spec must be the same all the same.
 
     Returns:
         The traces written, and how many were left out, by reason.
@@ -112,7 +109,7 @@ def restore(
     Raises:
         ValueError: a kept file is broken; the message names it.
     """
-    written = []
+    written, classes = [], ledger.classes()
     left_out = {"already there": 0, "of other settings": 0, "of other code": 0}
     for experiment, seeds in _seeds(what):
         specs = what.experiments[experiment].cells
@@ -122,7 +119,7 @@ def restore(
                 path = Path(what.trace(experiment, *cell, seed))
                 if cell not in specs or metadata["spec"] != asdict(specs[cell]):
                     left_out["of other settings"] += 1
-                elif metadata["code"] != what.code(experiment, *cell) and not other_code:
+                elif classes[metadata["code"]] != what.code(experiment, *cell):
                     left_out["of other code"] += 1
                 elif path.is_file():
                     left_out["already there"] += 1
@@ -151,7 +148,7 @@ def write(file: Path, cells: dict[tuple[str, str], tuple[pa.Table, dict[str, Any
         for name, label in zip(LABELS, labels, strict=True):
             rows = rows.append_column(name, pa.repeat(label, len(rows)))
         tables.append(rows.replace_schema_metadata(None))
-    packed.write(pa.concat_tables(tables), file)
+    parquet_io.write(pa.concat_tables(tables), file)
 
 
 def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str, Any]]]]:
@@ -176,9 +173,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("direction", choices=("pack", "restore"))
     parser.add_argument("--config", type=Path, nargs="+", default=[ROOT / "config.yaml"])
     parser.add_argument("--kept", type=Path, default=KEPT)
-    parser.add_argument(
-        "--other-code", action="store_true", help="restore traces of other code as well"
-    )
     args = parser.parse_args(arguments)
     try:
         what = plan.load(*args.config)
@@ -188,7 +182,7 @@ def main(arguments: list[str] | None = None) -> None:
             if other:
                 print("left out, of other settings:", *other, sep="\n", file=sys.stderr)
             return
-        written, left_out = restore(what, args.kept, args.other_code)
+        written, left_out = restore(what, args.kept)
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(*written, sep="\n")

@@ -23,7 +23,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +92,12 @@ def main(arguments: list[str] | None = None) -> None:
             label = f"{spec.algorithm} on {spec.problem}, seed {path.stem}"
             progress = Progress(label, spec.budget)
             rows, metadata = run(spec, int(path.stem), progress)
-            metadata |= {"commit": commit(), "code": args.code, "versions": trace.versions()}
-            if metadata["minimum"] == -inf:  # no distance from it sums up what was found
-                metadata["last_mean"] = progress.mean
+            metadata |= {
+                "last_mean": progress.mean,
+                "commit": commit(),
+                "code": args.code,
+                "versions": trace.versions(),
+            }
             trace.write(path, rows, metadata)
             print(f"{label}: wrote {path}", file=sys.stderr)
     except (ValueError, OSError) as error:

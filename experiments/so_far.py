@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from experiments import aggregate, command, plan, redraw, trace
+from experiments import aggregate, command, ledger, plan, redraw, trace
 from experiments.redraw import ROOT
 
 FOLDER = "so_far"  # in results
@@ -48,8 +48,13 @@ def _done(what: plan.Plan, experiment: str, cell: tuple[str, str]) -> list[Path]
     """The traces of a cell that are there, but those of other settings or code than it has now."""
     e = what.experiments[experiment]
     paths = (Path(what.trace(experiment, *cell, seed)) for seed in range(e.runs))
-    now = {"spec": asdict(e.cells[cell]), "code": what.code(experiment, *cell)}
-    return [path for path in paths if path.is_file() and now.items() <= trace.read(path)[1].items()]
+    spec, code, classes = asdict(e.cells[cell]), what.code(experiment, *cell), ledger.classes()
+
+    def is_of_now(path: Path) -> bool:
+        metadata = trace.read(path)[1]
+        return metadata["spec"] == spec and classes[metadata["code"]] == code
+
+    return [path for path in paths if path.is_file() and is_of_now(path)]
 
 
 def main(arguments: list[str] | None = None) -> None:

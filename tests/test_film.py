@@ -53,8 +53,6 @@ def test_the_trace_of_a_control_run_holds_the_last_mean(tmp_path):
     assert len(means) == 3
     kept = trace.read(train(tmp_path / "3.parquet"))[1]["last_mean"]
     assert np.array_equal(kept, means[-1])
-    known = Spec("levy", "ingo", 36, 1e-10, {"dim": 6})
-    assert "last_mean" not in trace.read(train(tmp_path / "4.parquet", known))[1]
 
 
 def test_a_frame_every_other_step_at_25_steps_a_second(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tiny import CONFIG, do_run, write_config
 
-from experiments import aggregate, keep, plan, readme, trace
+from experiments import aggregate, keep, ledger, plan, readme, trace
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,10 +31,10 @@ def traces(folder):
     return sorted((folder / "results" / "traces").rglob("*.parquet"))
 
 
-def restored(done, folder, other_code=False, **keys):
+def restored(done, folder, **keys):
     folder.mkdir(exist_ok=True)
     what = plan.load(write_config(folder, **keys))
-    return keep.restore(what, done / "kept", other_code)
+    return keep.restore(what, done / "kept")
 
 
 def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
@@ -109,7 +109,7 @@ def test_a_trace_of_other_settings_is_left_out(done, tmp_path):
     tiny = CONFIG["experiments"]["tiny"]
     algorithms = {"fast_ingo": {}, "es": {"step_size": 0.02}}
     changed = {"tiny": {**tiny, "algorithms": algorithms}}
-    written, left_out = restored(done, tmp_path, experiments=changed, other_code=True)
+    written, left_out = restored(done, tmp_path, experiments=changed)
     assert {p.parent.name for p in written} == {"fast_ingo"}
     assert left_out["of other settings"] == 3
     for keys in ({"root_seed": 6}, {"experiments": {"tiny": {**tiny, "budget": 2001}}}):
@@ -121,25 +121,39 @@ def test_fewer_runs_take_fewer_seeds(done, tmp_path):
     assert {p.stem for p in restored(done, tmp_path, runs=1)[0]} == {"0"}
 
 
-def test_a_trace_of_other_code_is_left_out_unless_asked_for(done, tmp_path, monkeypatch):
-    fingerprint = plan.Plan.code
+def other_code(monkeypatch, which=lambda algorithm: True):
+    """Code of which some optimisers have another fingerprint."""
+    fingerprint = plan.Plan.fingerprint
 
     def changed(self, experiment, problem, algorithm):
-        code = fingerprint(self, experiment, problem, algorithm)
-        return code + "0" if algorithm == "es" else code
+        return fingerprint(self, experiment, problem, algorithm) + "0" * which(algorithm)
 
-    monkeypatch.setattr(plan.Plan, "code", changed)
+    monkeypatch.setattr(plan.Plan, "fingerprint", changed)
+
+
+def test_a_trace_of_other_code_is_left_out(done, tmp_path, monkeypatch):
+    other_code(monkeypatch, lambda algorithm: algorithm == "es")
     written, left_out = restored(done, tmp_path)
     assert {p.parent.name for p in written} == {"fast_ingo"}
     assert left_out["of other code"] == 3
-    assert len(restored(done, tmp_path, other_code=True)[0]) == 3
+
+
+def test_a_trace_of_code_that_is_certified_equal_comes_back_with_its_own_fingerprint(
+    done, tmp_path, monkeypatch
+):
+    old = {metadata["code"] for _, (_, metadata) in keep.read(done / "kept" / "tiny" / "0.parquet")}
+    other_code(monkeypatch)
+    certificate = {"equal": {code + "0": code for code in old}}
+    monkeypatch.setattr(ledger, "classes", lambda: ledger.Classes.of([certificate]))
+    written, _ = restored(done, tmp_path)
+    assert len(written) == 7
+    assert {trace.read(path)[1]["code"] for path in written} == old
 
 
 def test_a_trace_keeps_the_code_that_made_it_whatever_the_code_is_when_it_is_packed(
     done, tmp_path, monkeypatch
 ):
-    fingerprint = plan.Plan.code
-    monkeypatch.setattr(plan.Plan, "code", lambda *where: fingerprint(*where) + "0")
+    other_code(monkeypatch)
     kept = tmp_path / "kept"
     keep.pack(plan.load(done / "config.yaml"), kept)
     changed = keep.restore(plan.load(write_config(tmp_path)), kept)
@@ -209,3 +223,19 @@ def test_the_kept_tables_are_those_of_the_kept_traces():
                 for frame in (pd.DataFrame(rows), table[table["seed"] == seed])
             )
             pd.testing.assert_frame_equal(own.loc[kept.index, list(kept)], kept, rtol=1e-12)
+
+
+def test_every_kept_trace_is_of_code_that_is_equal_to_todays():
+    """A change of code that keeps its runs lands with a line of the ledger, which `make certify`
+    writes; one that changes data lands with new runs.
+    """
+    what = plan.load(ROOT / "config.yaml", ROOT / "results/published/config.yaml")
+    classes, other, count = ledger.classes(), set(), 0
+    for name, experiment in what.experiments.items():
+        for file in (keep.KEPT / name).glob("*.parquet"):
+            for cell, (_, metadata) in keep.read(file):
+                count += 1
+                if cell in experiment.cells and classes[metadata["code"]] != what.code(name, *cell):
+                    other.add((name, *cell))
+    assert count > 3000
+    assert not other

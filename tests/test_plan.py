@@ -13,7 +13,7 @@ import yaml
 
 import experiments.run
 import problems
-from experiments import seeds, sources
+from experiments import seeds
 from experiments.plan import ConfigError, Plan, load
 from experiments.single import Spec, run
 
@@ -335,45 +335,6 @@ def test_streams_are_fixed_and_depend_on_all_of_their_names():
     assert seeds.stream(2021, *keys[0]).random() != first[0]
 
 
-def write(folder, name, text):
-    path = folder / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A project of three modules, of which a imports b."""
-    monkeypatch.setattr(sources, "ROOT", tmp_path)
-    sources._read.cache_clear()
-    write(tmp_path, "p/__init__.py", "")
-    write(tmp_path, "p/a.py", A)
-    write(tmp_path, "p/b.py", "import os\nVALUE = 1\n")
-    write(tmp_path, "p/c.py", "OTHER = 1\n")
-    yield tmp_path
-    sources._read.cache_clear()
-
-
-A = '"""Doc."""\nfrom p import b\n\ndef f(x):\n    """Doc."""\n    return x + 1\n'
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "same"),
-    [
-        ("p/a.py", A.replace("Doc.", "A better sentence."), True),
-        ("p/a.py", A.replace("def", "# why\ndef").replace("x + 1", "(x +\n  1)"), True),
-        ("p/a.py", A.replace("x + 1", "x - 1"), False),
-        ("p/b.py", "import os\nVALUE = 2\n", False),
-        ("p/c.py", "OTHER = 2\n", True),
-    ],
-)
-def test_a_fingerprint_sees_code_and_not_sentences(project, name, text, same):
-    before = sources.fingerprint("p.a")
-    write(project, name, text)
-    sources._read.cache_clear()
-    assert (sources.fingerprint("p.a") == before) is same
-
-
 def test_the_code_of_a_trace_is_its_own_optimisers_only():
     plan = load(ROOT / "config.yaml")
     codes = {plan.code("figure_1", "levy", a) for a in ("ingo", "igo", "es", "cma_es")}
@@ -392,15 +353,6 @@ def test_quick_only_changes_sizes():
     sizes = {"dim", "budget", "record_every", "horizon", "samples", "runs", "seeds_per_job"}
     of_theory = {"dims", "iterations", "repeats", "instances"}
     assert keys(quick) == sizes | of_theory | {"results"}
-
-
-def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(project, monkeypatch):
-    (project / "p" / "a.py").write_text("def f():\n    import cma\n")
-    sources._read.cache_clear()
-    before = sources.fingerprint("p.a")
-    sources._read.cache_clear()
-    monkeypatch.setattr(sources, "version", lambda name: {"cma": "0.0"}[name])
-    assert sources.fingerprint("p.a") != before
 
 
 def test_the_n_of_control_is_the_papers_for_the_size_of_the_policy():

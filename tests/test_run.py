@@ -69,7 +69,7 @@ def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
      ("replicate", ["CONFIG=a.yaml b.yaml"], "--cores all --configfile a.yaml b.yaml"),
      ("so_far", ["CONFIG=a.yaml b.yaml"], "-m experiments.so_far --config a.yaml b.yaml"),
      ("publish", ["TABLES=x"], "-m experiments.publish --tables x"),
-     ("restore", ["OTHER_CODE=1"], "keep restore --config config.yaml --other-code")],
+     ("certify", ["BASE=HEAD~1"], "-m experiments.certify HEAD~1")],
 )  # fmt: skip
 def test_options_of_make_reach_the_command(target, words, wanted):
     make = ["make", "--dry-run", "--no-print-directory", target, *words]

@@ -57,13 +57,13 @@ def test_runs_of_other_settings_do_not_count(config, tmp_path):
 
 
 def test_runs_of_other_code_do_not_count(config, tmp_path, monkeypatch):
-    code = plan.Plan.code
+    fingerprint = plan.Plan.fingerprint
 
     def changed(what, experiment, problem, algorithm):
-        now = code(what, experiment, problem, algorithm)
+        now = fingerprint(what, experiment, problem, algorithm)
         return f"{now}0" if algorithm == "es" else now
 
-    monkeypatch.setattr(plan.Plan, "code", changed)
+    monkeypatch.setattr(plan.Plan, "fingerprint", changed)
     assert so_far.tables(plan.load(config), tmp_path) == {"tiny": (1, 8)}
 
 
