@@ -123,6 +123,7 @@ def checked_out(root: Path, *commits: str) -> Iterator[list[Tree]]:
     with tempfile.TemporaryDirectory() as folder:
         trees = [Tree(Path(folder) / str(n), commit) for n, commit in enumerate(commits)]
         try:
+            git(root, "worktree", "prune")  # what a killed one left
             for tree in trees:
                 git(root, "worktree", "add", "--detach", str(tree.folder), tree.commit)
             yield trees
@@ -142,7 +143,7 @@ def git(root: Path, *arguments: str, check: bool = True) -> str:
     )
     if check and done.returncode:
         raise NotCertified(f"git {arguments[0]}: {done.stderr.strip()}")
-    return done.stdout.strip()
+    return done.stdout.rstrip()
 
 
 def beginnings(old: dict[Cell, Code], new: dict[Cell, Code], kept: Path) -> list[Comparison]:
@@ -150,14 +151,16 @@ def beginnings(old: dict[Cell, Code], new: dict[Cell, Code], kept: Path) -> list
 
     The seed comes from the new code, so that nobody chose it.
     """
-    costs = seconds_of_an_evaluation(kept)
+    whole = usual(kept)
     found = []
     for cell, its in new.items():
         if cell in old and old[cell].code != its.code:
             spec = Spec(**its.spec)
             budget = min(spec.budget, max(BATCHES * batch_size(spec), ceil(SHARE * spec.budget)))
-            seconds, seed = costs.get(cell, 0.0) * budget, int(its.code[:8], 16)
-            found.append(Comparison(cell, seed, budget, seconds, BEGINNING))
+            seconds, evaluations = whole.get(cell, (0.0, budget))
+            share = min(1.0, budget / evaluations)
+            seed = int(its.code[:8], 16)
+            found.append(Comparison(cell, seed, budget, share * seconds, BEGINNING))
     return found
 
 
@@ -189,18 +192,18 @@ def seconds(kept: Path, experiment: str) -> pd.DataFrame:
     return pd.read_csv(file)[list(empty)] if file.is_file() else empty
 
 
-def seconds_of_an_evaluation(kept: Path) -> dict[Cell, float]:
-    """The median over the kept runs of a cell."""
-    costs = {}
+def usual(kept: Path) -> dict[Cell, tuple[float, float]]:
+    """Seconds and evaluations of a kept run of a cell, the medians over its runs."""
+    found = {}
     for folder in sorted(kept.glob("*")):
         runs = kept.parent / "tables" / folder.name / "runs.parquet"
         if runs.is_file():
             table = pd.read_parquet(runs, columns=[*keep.JOB, "evaluations"])
             table = table.merge(seconds(kept, folder.name), on=list(keep.JOB))
-            each = table["seconds"] / table["evaluations"]
-            for cell, cost in each.groupby([table["problem"], table["algorithm"]]).median().items():
-                costs[folder.name, *cell] = 0.0 if np.isnan(cost) else float(cost)
-    return costs
+            medians = table.fillna(0.0).groupby(["problem", "algorithm"]).median()
+            for cell, row in medians.iterrows():
+                found[folder.name, *cell] = row["seconds"], row["evaluations"]
+    return found
 
 
 def compare(old: Tree, new: Tree, what: Comparison, specs: tuple[Any, Any], folder: Path) -> str:
@@ -346,6 +349,8 @@ def main(arguments: list[str] | None = None) -> None:
         certificate = certify(ROOT, base, keep.KEPT)
     except NotCertified as error:
         sys.exit(f"not certified: {error}")
+    except KeyboardInterrupt:
+        sys.exit("stopped: nothing is certified, and nothing was written")
     if certificate is None:
         print(f"nothing to certify: no data hang on what has changed since {base}")
         return
