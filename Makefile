@@ -10,12 +10,14 @@ SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
 # RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
 FEWER = $(if $(RUNS),--config runs=$(RUNS))
 SETTINGS = --configfile $(CONFIG) $(FEWER)
+# where the config has results go, asked for by the shell of the targets that name a file there
+RESULTS = $$(.venv/bin/python -m experiments.config results $(CONFIG))
 
 # a command that fails in the middle of a pipe is a failure
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: help setup quick replicate so_far benchmark throughput film figures publish restore certify test lint lock clean
+.PHONY: help setup quick replicate interim benchmark throughput film figures publish restore certify test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,37 +32,37 @@ quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (so
 
 replicate: .venv/ready ## everything, at the paper's size (days; stop with Ctrl-C, the same again goes on)
 	$(SNAKEMAKE) $(SETTINGS)
-	@echo "Figures: results/figures  Tables: results/tables  Claims: results/claims.md"
+	@echo "Figures: $(RESULTS)/figures  Tables: $(RESULTS)/tables  Claims: $(RESULTS)/claims.md"
 
 figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
-	$(SNAKEMAKE) results/figures/$@.png $(SETTINGS)
-	@echo "Drawn: results/figures/$@.png, .pdf and .svg; its numbers: results/tables"
+	$(SNAKEMAKE) $(RESULTS)/figures/$@.png $(SETTINGS)
+	@echo "Drawn: $(RESULTS)/figures/$@.png, .pdf and .svg; its numbers: $(RESULTS)/tables"
 
-so_far: .venv/ready ## figures, tables and verdicts of the runs done so far, into results/so_far
-	.venv/bin/python -m experiments.so_far --config $(CONFIG)
+interim: .venv/ready ## figures, tables and verdicts of the runs done so far, into results/interim
+	.venv/bin/python -m experiments.publishing.interim --config $(CONFIG)
 
 benchmark: .venv/ready ## time per iteration against others, and the workflow's own (minutes)
-	$(SNAKEMAKE) --force results/benchmark.md results/overhead.md
-	@cat results/benchmark.md results/overhead.md
+	$(SNAKEMAKE) --force iteration workflow --configfile $(CONFIG)
+	@cat $(RESULTS)/iteration.md $(RESULTS)/workflow.md
 
 throughput: .venv/ready ## control steps a second against bare physics and gymnasium (minutes)
-	$(SNAKEMAKE) --force results/throughput.md
-	@cat results/throughput.md
+	$(SNAKEMAKE) --force rollouts --configfile $(CONFIG)
+	@cat $(RESULTS)/rollouts.md
 
 film: .venv/ready ## a trained policy at work (needs EGL, and one run of Figure 2)
-	$(SNAKEMAKE) results/figures/film.gif $(SETTINGS)
+	$(SNAKEMAKE) film $(SETTINGS)
 
 figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
-	.venv/bin/python -m experiments.redraw results/published
-	.venv/bin/python -m experiments.readme
+	.venv/bin/python -m experiments.publishing.redraw results/published
+	.venv/bin/python -m experiments.publishing.readme
 
-publish: .venv/ready ## keep what is in results (TABLES=results/so_far/tables), show it in the README
-	.venv/bin/python -m experiments.publish $(if $(TABLES),--tables $(TABLES))
+publish: .venv/ready ## keep what is in results (TABLES=results/interim/tables), show it in the README
+	.venv/bin/python -m experiments.publishing.publish $(if $(TABLES),--tables $(TABLES))
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked;
 # it pauses a tenth of a second after each trace, hence several at once
 restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
-	.venv/bin/python -m experiments.keep restore --config $(CONFIG) \
+	.venv/bin/python -m experiments.publishing.archive restore --config $(CONFIG) \
 		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
 
 certify: .venv/ready ## prove that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)

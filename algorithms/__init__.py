@@ -1,34 +1,27 @@
-"""The optimisers, one a file. The file's name is the optimiser's name in config.yaml.
+"""The optimisers, one per file. The file's name is the optimiser's name in config.yaml.
 
 An optimiser is a class with ``init``, ``ask`` and ``tell`` whose name, in lower case, is that of
 its file without the underscores: ``fast_ingo.py`` holds ``FastINGO``. Adding one is adding a file.
+``minimize.py`` is for one's own problem, ``shared/`` is what the optimisers have in common.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from algorithms.interface import Algorithm
+from .shared.interface import Algorithm
 
-HERE = Path(__file__).parent
-
-
-def _class_name(path: Path) -> str | None:
-    """The optimiser that a file defines, read without importing it (pycma alone takes a second)."""
-    text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"^class (\w+)", text, re.MULTILINE):
-        if name.lower() == path.stem.replace("_", "") and "    def tell(" in text:
-            return str(name)
-    return None
+OTHERS = ("__init__", "minimize")  # files here that hold no optimiser
 
 
 def available() -> list[str]:
     """The names of all optimisers."""
-    return sorted(p.stem for p in HERE.glob("*.py") if p.stem != "interface" and _class_name(p))
+    return sorted(
+        path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in OTHERS
+    )
 
 
 def load(name: str) -> type[Algorithm]:
@@ -36,13 +29,15 @@ def load(name: str) -> type[Algorithm]:
 
     Raises:
         ValueError: there is no such optimiser; the message lists those there are.
+        TypeError: the file holds no class of its name.
     """
-    path = HERE / f"{name}.py"
-    class_name = _class_name(path) if path.is_file() else None
-    if class_name is None:
+    if name not in available():
         raise ValueError(f"no optimiser is called {name!r}; there are: {', '.join(available())}")
-    cls: type[Algorithm] = getattr(import_module(f"algorithms.{name}"), class_name)
-    return cls
+    module = import_module(f".{name}", __name__)
+    for key, value in vars(module).items():
+        if key.lower() == name.replace("_", "") and isinstance(value, type):
+            return value
+    raise TypeError(f"{module.__file__} holds no class called {name.title().replace('_', '')}")
 
 
 def build(name: str, parameters: dict[str, Any]) -> Algorithm:

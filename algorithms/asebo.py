@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.adam import Adam
-from algorithms.antithetic import check_pairs, mirrored
-from algorithms.interface import NONE, Array, Ending, Samples, Spread
-from algorithms.shaping import SHAPINGS
+from .shared import checks, settings
+from .shared.adam import Adam
+from .shared.antithetic import mirrored
+from .shared.interface import NONE, Array, Ending, Samples, Spread
+from .shared.shaping import SHAPINGS
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ class ASEBO:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        check_pairs(self.samples)
-        settings.check_positive("step_size", self.step_size)
-        settings.check_positive("initial_std", self.initial_std)
-        settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
-        settings.check_whole("isotropic_iterations", self.isotropic_iterations, 2)
-        check_share("explained_variance", self.explained_variance)
-        check_share("decay", self.decay)
-        settings.check_choice("normalise", self.normalise, (False, True))
+        checks.pairs(self.samples)
+        checks.positive("step_size", self.step_size)
+        checks.positive("initial_std", self.initial_std)
+        checks.choice("shaping", self.shaping, tuple(SHAPINGS))
+        checks.whole("isotropic_iterations", self.isotropic_iterations, 2)
+        checks.between_0_and_1("explained_variance", self.explained_variance)
+        checks.between_0_and_1("decay", self.decay)
+        checks.choice("normalise", self.normalise, (False, True))
 
     def batch_size(self, dim: int) -> int:
         return self.samples or settings.samples(dim)
@@ -182,9 +182,3 @@ def principal_axes(gradients: Array, share: float) -> Array:
     n = int(np.searchsorted(sums, share * sums[-1])) + 1
     weights: Array = vectors[:, :n] / np.sqrt(values[:n])
     return weights
-
-
-def check_share(name: str, value: float) -> None:
-    """Raise ValueError unless ``value`` is a number between 0 and 1, both excluded."""
-    if not isinstance(value, float) or not 0 < value < 1:
-        raise ValueError(f"{name} is {value!r}; allowed: a number between 0 and 1")

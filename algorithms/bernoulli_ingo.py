@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.discrete import DiscreteSearch
-from algorithms.interface import Array, Ending, Samples, Spread
+from .shared.discrete import DiscreteSearch
+from .shared.interface import Array, Ending, Samples, Spread
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Bernoulli:
         return (self.eta > 0.0).astype(float)
 
     def spread(self) -> Spread:
-        """σ is the root mean square of the standard deviations √(p(1 − p)), ½ at p = ½; there is no
-        condition to speak of (1).
+        """σ is the root mean square of the standard deviations √(p(1 − p)), ½ at p = ½; the
+        condition number is undefined and reported as 1.
         """
         odds = np.exp(-np.abs(self.eta))
         return Spread(float(np.sqrt(np.mean(odds / (1.0 + odds) ** 2))), 1.0)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms.discrete import DiscreteSearch
-from algorithms.interface import Array, Ending, Samples, Spread
+from .shared.discrete import DiscreteSearch
+from .shared.interface import Array, Ending, Samples, Spread
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Categorical:
         return p
 
     def spread(self) -> Spread:
-        """σ² is the mean over coordinates of (1 − Σ_j P_ij²)/2, which is p(1 − p) at K = 2; there
-        is no condition to speak of (1).
+        """σ² is the mean over coordinates of (1 − Σ_j P_ij²)/2, which is p(1 − p) at K = 2; the
+        condition number is undefined and reported as 1.
         """
         p = self.probabilities()
         return Spread(float(np.sqrt(np.mean((p * (1.0 - p)).sum(axis=1)) / 2.0)), 1.0)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.interface import Array, Ending, Samples, Spread, Stop
+from .shared import checks, settings
+from .shared.interface import Array, Ending, Samples, Spread, Stop
 
 # pycma's tests for "good enough" and "taking too long", each switched off: a run ends at the
 # paper's target or budget, or when its values have long been at rest (see CMAES).
@@ -102,11 +102,11 @@ class CMAES:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples, smallest=4)
-        settings.check_positive("initial_std", self.initial_std)
-        settings.check_choice("active", self.active, (False, True))
-        settings.check_choice("diagonal", self.diagonal, (False, True))
-        settings.check_whole("patience", self.patience, 0)
+        checks.samples(self.samples, smallest=4)
+        checks.positive("initial_std", self.initial_std)
+        checks.choice("active", self.active, (False, True))
+        checks.choice("diagonal", self.diagonal, (False, True))
+        checks.whole("patience", self.patience, 0)
 
     def batch_size(self, dim: int) -> int:
         return self.samples or settings.samples(dim)

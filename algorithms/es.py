@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.adam import Adam
-from algorithms.antithetic import check_pairs, mirrored
-from algorithms.interface import Array, Ending, Samples, Spread
-from algorithms.shaping import SHAPINGS
+from .shared import checks, settings
+from .shared.adam import Adam
+from .shared.antithetic import mirrored
+from .shared.interface import Array, Ending, Samples, Spread
+from .shared.shaping import SHAPINGS
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,12 @@ class ES:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        check_pairs(self.samples)
-        settings.check_positive("step_size", self.step_size)
-        settings.check_positive("initial_std", self.initial_std)
-        settings.check_choice("shaping", self.shaping, tuple(SHAPINGS))
-        settings.check_choice("optimiser", self.optimiser, ("adam", "sgd"))
-        settings.check_choice("divide_by_std", self.divide_by_std, (False, True))
+        checks.pairs(self.samples)
+        checks.positive("step_size", self.step_size)
+        checks.positive("initial_std", self.initial_std)
+        checks.choice("shaping", self.shaping, tuple(SHAPINGS))
+        checks.choice("optimiser", self.optimiser, ("adam", "sgd"))
+        checks.choice("divide_by_std", self.divide_by_std, (False, True))
 
     def batch_size(self, dim: int) -> int:
         return self.samples or settings.samples(dim)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.gaussian import DiagonalGaussian, GaussianSearch
-from algorithms.interface import Array, Ending, Samples, Stop
+from .shared import checks, settings
+from .shared.gaussian import DiagonalGaussian, GaussianSearch
+from .shared.interface import Array, Ending, Samples, Stop
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class FastINGO(GaussianSearch):
         within 1 %.
     """
 
-    step_size: settings.StepSize = "1/sqrt(d)"
+    step_size: float | settings.Rule = "1/sqrt(d)"
     mean_step: str = "new"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settings.check_choice("mean_step", self.mean_step, ("new", "old"))
+        checks.choice("mean_step", self.mean_step, ("new", "old"))
 
     def init(self, mean: Array, rng: np.random.Generator) -> DiagonalGaussian:
         return DiagonalGaussian.isotropic(mean, self.initial_std)

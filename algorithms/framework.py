@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.antithetic import check_pairs, mirrored
-from algorithms.gaussian import DiagonalGaussian, Gaussian
-from algorithms.interface import Array, Ending, Samples, Stop
+from .shared import checks, settings
+from .shared.antithetic import mirrored
+from .shared.gaussian import DiagonalGaussian, Gaussian
+from .shared.interface import Array, Ending, Samples, Stop
 
 ESTIMATORS = ("single", "batch", "orthogonal", "antithetic")
 
@@ -30,7 +30,8 @@ class Framework:
             samples, ½ (1/N) Σ_i (f(x_i) − f(μ)) Σ^{-½} (z_i z_iᵀ − I) Σ^{-½}, projected.
         samples: N; None is 1 for "single", d for "orthogonal", and else 2⌊3 + ⌊3 ln d⌋/2⌋.
         step_size: β, a positive number, "1/d" or "1/sqrt(d)".
-        initial_std: standard deviation of the first distribution along each axis, in units of x.
+        initial_std: standard deviation of the first distribution along each axis, in units of x: a
+            positive number, "1/d" or "1/sqrt(d)".
         b: smallest eigenvalue of Ĝ.
         gamma: γ, of the strong convexity of the problem; γ/2 is the largest eigenvalue of Ĝ.
 
@@ -47,28 +48,28 @@ class Framework:
     estimator: str = "batch"
     curvature: str = "constant"
     samples: int | None = None
-    step_size: settings.StepSize = 1.0
-    initial_std: float = 0.5
+    step_size: float | settings.Rule = 1.0
+    initial_std: float | settings.Rule = 0.5
     b: float = 0.5
     gamma: float = 1.0
 
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        settings.check_choice("estimator", self.estimator, ESTIMATORS)
-        settings.check_choice("curvature", self.curvature, ("constant", "estimated"))
+        checks.choice("estimator", self.estimator, ESTIMATORS)
+        checks.choice("curvature", self.curvature, ("constant", "estimated"))
         few = self.estimator in ("single", "orthogonal")  # a batch or a pair of one is none
-        settings.check_samples(self.samples, smallest=1 if few else 2)
-        settings.check_step_size(self.step_size)
-        settings.check_positive("initial_std", self.initial_std)
-        settings.check_positive("b", self.b)
-        settings.check_positive("gamma", self.gamma)
+        checks.samples(self.samples, smallest=1 if few else 2)
+        checks.positive_or_rule("step_size", self.step_size)
+        checks.positive_or_rule("initial_std", self.initial_std)
+        checks.positive("b", self.b)
+        checks.positive("gamma", self.gamma)
         if self.b > self.gamma / 2:
             raise ValueError(f"b is {self.b}; allowed: at most γ/2 = {self.gamma / 2}")
         if self.estimator == "single" and self.samples not in (None, 1):
             raise ValueError(f"samples is {self.samples}; allowed: 1, or null (single)")
         if self.estimator == "antithetic":
-            check_pairs(self.samples)
+            checks.pairs(self.samples)
 
     def size(self, dim: int) -> int:
         """N at dimension ``dim``.
@@ -90,7 +91,7 @@ class Framework:
         self.size(mean.size)
         # bI keeps an isotropic Σ isotropic, and then nothing needs a matrix.
         kind = DiagonalGaussian if self.curvature == "constant" else Gaussian
-        return kind.isotropic(mean, self.initial_std)
+        return kind.isotropic(mean, settings.resolve(self.initial_std, mean.size))
 
     def ask(self, state: DiagonalGaussian | Gaussian, rng: np.random.Generator) -> Samples:
         dim = state.mean.size
@@ -103,7 +104,7 @@ class Framework:
     ) -> DiagonalGaussian | Gaussian:
         if not np.isfinite(values).all():
             return replace(state, ended=Ending(Stop.DIVERGED))
-        beta = settings.step_size(self.step_size, state.mean.size)
+        beta = settings.resolve(self.step_size, state.mean.size)
         w, z = weights(values), samples.z
         if isinstance(state, DiagonalGaussian):
             g = (w @ z) / state.std

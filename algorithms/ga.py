@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.discrete import Rate, check_rate, rate, samples_discrete
-from algorithms.interface import Array, Ending, Samples, Spread, Stop
+from .shared import checks, settings
+from .shared.interface import Array, Ending, Samples, Spread, Stop
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class GAState:
 
     def spread(self) -> Spread:
         """σ is the root mean square of the standard deviations √(p(1 − p)), p the share of ones at
-        each place; there is no condition to speak of (1).
+        each place; the condition number is undefined and reported as 1.
         """
         p = self.population.mean(axis=0)
         return Spread(float(np.sqrt(np.mean(p * (1.0 - p)))), 1.0)
@@ -66,19 +65,19 @@ class GA:
 
     samples: int | None = None
     crossover_rate: float = 0.9
-    mutation_rate: Rate = "1/d"
+    mutation_rate: float | settings.Rule = "1/d"
     patience: int = 1000
 
     space: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples)
-        check_rate("crossover_rate", self.crossover_rate)
-        check_rate("mutation_rate", self.mutation_rate, "1/d")
-        settings.check_whole("patience", self.patience, 0)
+        checks.samples(self.samples)
+        checks.probability("crossover_rate", self.crossover_rate)
+        checks.probability("mutation_rate", self.mutation_rate, "1/d")
+        checks.whole("patience", self.patience, 0)
 
     def batch_size(self, dim: int) -> int:
-        return self.samples or samples_discrete(dim)
+        return self.samples or settings.samples_discrete(dim)
 
     def init(self, mean: Array, rng: np.random.Generator) -> GAState:
         # here, because it takes a second and only a run needs it
@@ -94,7 +93,7 @@ class GA:
             pop_size=n,
             sampling=first,
             crossover=TwoPointCrossover(prob=self.crossover_rate),
-            mutation=BitflipMutation(prob_var=rate(self.mutation_rate, dim)),
+            mutation=BitflipMutation(prob_var=settings.resolve(self.mutation_rate, dim)),
         )
         library.setup(Problem(n_var=dim, n_obj=1, vtype=bool), termination=NoTermination())
         return GAState(library, first.astype(float), np.full(n, inf))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algorithms.gaussian import Gaussian, GaussianSearch
-from algorithms.interface import Array, Ending, Samples, Stop
-from algorithms.rank_n import subtract_from_covariance
+from .shared.gaussian import Gaussian, GaussianSearch
+from .shared.interface import Array, Ending, Samples, Stop
+from .shared.rank_n import subtract_from_covariance
 
 
 @dataclass(frozen=True)

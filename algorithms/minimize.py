@@ -1,4 +1,4 @@
-"""The door for people who only want the optimiser."""
+"""Scipy-style entry point: minimise one's own function with an optimiser of this project."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-import algorithms
-from algorithms.interface import Array, Stop
-from algorithms.loop import Batch, iterate, quiet
+from . import build, load
+from .shared.interface import Array, Stop
+from .shared.loop import Batch, iterate, quiet
 
 
 def minimize(
@@ -51,9 +51,9 @@ def minimize(
     mean = np.array(x0, dtype=float)
     if mean.ndim != 1 or mean.size < 1 or not np.isfinite(mean).all():
         raise ValueError("x0 must be a vector of finite numbers")
-    if (space := algorithms.load(method).space) != "real":
+    if (space := load(method).space) != "real":
         raise ValueError(f"{method} searches a {space} space, not a real one")
-    optimiser = algorithms.build(method, {"initial_std": sigma0, **parameters})
+    optimiser = build(method, {"initial_std": sigma0, **parameters})
 
     def evaluate(x: Array) -> Array:
         return np.asarray(fun(x) if vectorized else [fun(row) for row in x], dtype=float)

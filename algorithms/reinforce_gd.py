@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.gaussian import DiagonalGaussian
-from algorithms.interface import Array, Ending, Samples, Stop
+from .shared import checks, settings
+from .shared.gaussian import DiagonalGaussian
+from .shared.interface import Array, Ending, Samples, Stop
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class ReinforceGD:
     space: ClassVar[str] = "real"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples)
-        settings.check_positive("step_size", self.step_size)
-        settings.check_positive("initial_std", self.initial_std)
+        checks.samples(self.samples)
+        checks.positive("step_size", self.step_size)
+        checks.positive("initial_std", self.initial_std)
 
     def batch_size(self, dim: int) -> int:
         return self.samples or settings.samples(dim)

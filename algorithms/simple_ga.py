@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from algorithms import settings
-from algorithms.discrete import Rate, check_rate, rate, samples_discrete
-from algorithms.interface import Array, Ending, Samples, Spread, Stop
+from .shared import checks, settings
+from .shared.interface import Array, Ending, Samples, Spread, Stop
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Generation:
 
     def spread(self) -> Spread:
         """σ is the root mean square of the standard deviations √(p(1 − p)), p the share of ones at
-        each place; there is no condition to speak of (1).
+        each place; the condition number is undefined and reported as 1.
         """
         p = self.x.mean(axis=0)
         return Spread(float(np.sqrt(np.mean(p * (1.0 - p)))), 1.0)
@@ -60,17 +59,17 @@ class SimpleGA:
 
     samples: int | None = None
     crossover_rate: float = 0.9
-    mutation_rate: Rate = "1/d"
+    mutation_rate: float | settings.Rule = "1/d"
 
     space: ClassVar[str] = "binary"
 
     def __post_init__(self) -> None:
-        settings.check_samples(self.samples)
-        check_rate("crossover_rate", self.crossover_rate)
-        check_rate("mutation_rate", self.mutation_rate, "1/d")
+        checks.samples(self.samples)
+        checks.probability("crossover_rate", self.crossover_rate)
+        checks.probability("mutation_rate", self.mutation_rate, "1/d")
 
     def batch_size(self, dim: int) -> int:
-        return self.samples or samples_discrete(dim)
+        return self.samples or settings.samples_discrete(dim)
 
     def init(self, mean: Array, rng: np.random.Generator) -> Generation:
         n = self.batch_size(mean.size)
@@ -94,7 +93,7 @@ class SimpleGA:
         children = children[:n]
         # Independent flips, drawn as their number and then their places, since few are due.
         bits = children.reshape(-1)
-        flips = rng.binomial(bits.size, rate(self.mutation_rate, dim))
+        flips = rng.binomial(bits.size, settings.resolve(self.mutation_rate, dim))
         places = rng.choice(bits.size, size=flips, replace=False, shuffle=False)
         bits[places] = 1.0 - bits[places]
         return Samples(children)

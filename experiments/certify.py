@@ -34,10 +34,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments import command, keep, ledger, trace
+from experiments import command, ledger
 from experiments.fingerprint import LIBRARIES
-from experiments.readme import PUBLISHED, ROOT
-from experiments.single import Spec, batch_size
+from experiments.paths import KEPT, PUBLISHED, ROOT
+from experiments.publishing import archive
+from experiments.runs import trace
+from experiments.runs.record import COLUMNS
+from experiments.runs.simulate import batch_size
+from experiments.runs.spec import Spec
 
 BATCHES, SHARE = 3, 0.01  # of a run, whichever is longer: how far its beginning goes
 CONFIGS = ("config.yaml", f"{PUBLISHED.as_posix()}/config.yaml")  # what the kept runs are of
@@ -105,12 +109,12 @@ class Tree:
 
     def run(self, spec: dict[str, Any], budget: int, to: Path) -> str:
         """Make a trace; what it said if it failed."""
-        target = "-1" if spec["target"] is None else repr(spec["target"])
+        target = [] if spec["target"] is None else ["--target", repr(spec["target"])]
         done = self.python(
             "-m", "experiments.run",
             "--problem", spec["problem"], json.dumps(spec["problem_parameters"]),
             "--algorithm", spec["algorithm"], json.dumps(spec["algorithm_parameters"]),
-            "--budget", str(budget), "--target", target,
+            "--budget", str(budget), *target,
             "--record-every", str(spec["record_every"]),
             "--root-seed", str(spec["root_seed"]), "--to", str(to),
         )  # fmt: skip
@@ -147,12 +151,13 @@ def git(root: Path, *arguments: str, check: bool = True) -> str:
 
 
 def beginnings(old: dict[Cell, Code], new: dict[Cell, Code], kept: Path) -> list[Comparison]:
-    """The beginning of a run of every cell that both have, with code of another class.
+    """The beginning of a run of every cell that both have, with code of another class; of cells of
+    one spec and code, one.
 
     The seed comes from the new code, so that nobody chose it.
     """
     whole = usual(kept)
-    found = []
+    found: dict[str, Comparison] = {}
     for cell, its in new.items():
         if cell in old and old[cell].code != its.code:
             spec = Spec(**its.spec)
@@ -160,19 +165,30 @@ def beginnings(old: dict[Cell, Code], new: dict[Cell, Code], kept: Path) -> list
             seconds, evaluations = whole.get(cell, (0.0, budget))
             share = min(1.0, budget / evaluations)
             seed = int(its.code[:8], 16)
-            found.append(Comparison(cell, seed, budget, share * seconds, BEGINNING))
-    return found
+            key = json.dumps([its, old[cell]], sort_keys=True)
+            found.setdefault(key, Comparison(cell, seed, budget, share * seconds, BEGINNING))
+    return list(found.values())
+
+
+def matched(old: dict[Cell, Code], new: dict[Cell, Code]) -> dict[Cell, Code]:
+    """The old code of each new cell: of the cell of its name, or else, since an experiment may have
+    another name now, of one with the same spec.
+    """
+    by_spec = {json.dumps(its.spec, sort_keys=True): its for its in old.values()}
+    same = {cell: by_spec.get(json.dumps(its.spec, sort_keys=True)) for cell, its in new.items()}
+    found = {cell: old.get(cell, its) for cell, its in same.items()}
+    return {cell: its for cell, its in found.items() if its}
 
 
 def endings(changed: set[Cell], new: dict[Cell, Code], kept: Path) -> list[Comparison]:
     """Of every (optimiser, stop reason) of the kept runs of these cells, the cheapest run."""
-    rows = []
+    rows, noted = [], archive.kept_seconds(kept)
     for experiment in dict.fromkeys(cell[0] for cell in changed):
         runs = kept.parent / "tables" / experiment / "runs.parquet"
         if not runs.is_file():
             continue
         table = pd.read_parquet(runs, columns=["problem", "algorithm", "seed", "stop"])
-        table = table.merge(seconds(kept, experiment), on=list(keep.JOB), how="left")
+        table = table.assign(experiment=experiment).merge(noted, on=list(archive.KEY), how="left")
         for row in table.itertuples():
             cell = (experiment, row.problem, row.algorithm)
             if cell in changed:
@@ -185,22 +201,15 @@ def endings(changed: set[Cell], new: dict[Cell, Code], kept: Path) -> list[Compa
     return list(cheapest.values())
 
 
-def seconds(kept: Path, experiment: str) -> pd.DataFrame:
-    """What the kept runs of an experiment took: a row per job."""
-    file = kept / experiment / "seconds.csv"
-    empty = pd.DataFrame(columns=[*keep.JOB, "seconds"])
-    return pd.read_csv(file)[list(empty)] if file.is_file() else empty
-
-
 def usual(kept: Path) -> dict[Cell, tuple[float, float]]:
     """Seconds and evaluations of a kept run of a cell, the medians over its runs."""
-    found = {}
+    found, noted = {}, archive.kept_seconds(kept)
     for folder in sorted(kept.glob("*")):
         runs = kept.parent / "tables" / folder.name / "runs.parquet"
         if runs.is_file():
-            table = pd.read_parquet(runs, columns=[*keep.JOB, "evaluations"])
-            table = table.merge(seconds(kept, folder.name), on=list(keep.JOB))
-            medians = table.fillna(0.0).groupby(["problem", "algorithm"]).median()
+            table = pd.read_parquet(runs, columns=[*archive.JOB, "evaluations"])
+            table = table.assign(experiment=folder.name).merge(noted, on=list(archive.KEY))
+            medians = table.fillna(0.0).groupby(["problem", "algorithm"]).median(numeric_only=True)
             for cell, row in medians.iterrows():
                 found[folder.name, *cell] = row["seconds"], row["evaluations"]
     return found
@@ -224,7 +233,7 @@ def difference(old: Path, new: Path) -> str:
     (a, its), (b, others) = trace.read(old), trace.read(new)
     rows = min(len(a), len(b))
     first: tuple[int, str] | None = None
-    for name in trace.COLUMNS:
+    for name in COLUMNS:
         x, y = (np.ascontiguousarray(table[name].to_numpy()[:rows]) for table in (a, b))
         unequal = np.flatnonzero(x.view(np.int64) != y.view(np.int64))
         if len(unequal) and (first is None or unequal[0] < first[0]):
@@ -256,11 +265,12 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
         raise NotCertified(f"there are changes that no commit holds:\n{changes}")
     commits = [git(root, "rev-parse", f"{name}^{{commit}}") for name in (base, "HEAD")]
     with checked_out(root, *commits) as (old_tree, new_tree):
-        old, new = old_tree.cells(), new_tree.cells()
-        comparisons = beginnings(old, new, kept)
-        changed = {comparison.cell for comparison in comparisons}
+        new = new_tree.cells()
+        old = matched(old_tree.cells(), new)
+        changed = {cell for cell, its in old.items() if its.code != new[cell].code}
         if not changed:
             return None
+        comparisons = beginnings(old, new, kept)
         comparisons += endings(changed, new, kept)
         began, spent = time.monotonic(), cpu_seconds()
         differ = run_all(old_tree, new_tree, old, new, comparisons)
@@ -346,7 +356,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("base", help="the commit whose data HEAD is to make")
     base = parser.parse_args(arguments).base
     try:
-        certificate = certify(ROOT, base, keep.KEPT)
+        certificate = certify(ROOT, base, KEPT)
     except NotCertified as error:
         sys.exit(f"not certified: {error}")
     except KeyboardInterrupt:

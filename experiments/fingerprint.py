@@ -13,13 +13,14 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from experiments.paths import ROOT
+
 LIBRARIES = ("cma", "gymnasium", "mujoco", "numpy", "pymoo", "scipy")  # that numbers hang on
 
 
 def fingerprint(*modules: str) -> str:
-    """Hash of these modules of the project, of all modules of the project that they import, and of
-    the versions of LIBRARIES among their imports.
+    """Hash of these modules of the project, of all modules of the project that they import, with
+    the packages they are in, and of the versions of LIBRARIES among their imports.
     """
     found: dict[str, str] = {}
     todo = list(modules)
@@ -78,7 +79,7 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
     assert path is not None, f"no module {module}"
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    imported = set()
+    imported = {module.rpartition(".")[0]}  # the package, whose own module runs first
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}

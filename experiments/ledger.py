@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from experiments.fingerprint import ROOT
+from experiments.paths import PUBLISHED, ROOT
 
-LEDGER = ROOT / "results" / "published" / "ledger.jsonl"
+LEDGER = ROOT / PUBLISHED / "ledger.jsonl"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from figures import style
+from figures import files, style
 
 COLUMNS = {
     "batch_min": "the minimum f of the current batch",
@@ -35,23 +36,25 @@ def draw(
     column: str = "batch_min",
     band: str = "range",
     x: str = "linear",
-    target: float = 1e-10,
+    target: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> tuple[Figure, str]:
     """The picture and its caption.
 
     Args:
-        runs: a row a run, as experiments.aggregate makes it.
+        runs: a row a run, as experiments.tables.aggregate makes it.
         curves: statistics over the runs of each cell.
         column: which quantity, a key of COLUMNS.
         band: what is shaded, a key of BANDS.
         x: scale of the evaluations, "linear" or "log".
         target: drawn as a line in panels where a mean comes below NEAR; elsewhere it would only
-            press all others together.
+            press all others together. None draws no line.
+        labels: what each optimiser is called.
     """
     style.use()
     curves = curves[curves["quantity"] == column]
     problems = list(dict.fromkeys(runs["problem"]))
-    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     width = min(3, len(problems))
     height = -(-len(problems) // width)
     figure, axes = plt.subplots(
@@ -64,7 +67,8 @@ def draw(
             ends = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
             if len(cell):
                 _draw_cell(ax, cell, ends, line, BANDS[band][:2], right)
-        if (curves.loc[curves["problem"] == problem, "mean"] < NEAR).any():
+        near = (curves.loc[curves["problem"] == problem, "mean"] < NEAR).any()
+        if near and target is not None:
             ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
         ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         ax.set_yscale("log")
@@ -82,7 +86,7 @@ def draw(
     figure.align_ylabels()
     long = max(len(i.label) for i in look.values()) > 12
     style.legend(figure, look.values(), width if long else 2 * width)
-    return figure, _caption(runs, column, band, target)
+    return figure, _caption(runs, look, column, band, target)
 
 
 def _draw_cell(
@@ -131,19 +135,23 @@ def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -
         )
 
 
-def _caption(runs: pd.DataFrame, column: str, band: str, target: float) -> str:
+def _caption(
+    runs: pd.DataFrame, look: dict[str, style.Line], column: str, band: str, target: float | None
+) -> str:
+    dashed = ""
+    if target is not None:
+        dashed = f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. "
     return (
         f"Mean over {style.runs_a_cell(runs)} of {COLUMNS[column]}, against evaluations, "
         f"in a band from {BANDS[band][2]}{style.setting(runs)}.\n\n"
-        f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. A run that "
-        "has ended carries its last value forward. A dot ends a line whose runs have all reached "
-        "the target; a cross ends one where a run stopped for another reason than its budget, and "
-        "the dotted line carries its last value on. Of lines that coincide, the last one in the "
-        f"legend is on top. {_ends(runs)}"
+        f"{dashed}Dotted: last value held constant after the run stops. A dot ends a line whose "
+        "runs have all reached the target; a cross ends one where a run stopped for another reason "
+        "than its budget. Of lines that coincide, the last one in the legend is on top. "
+        f"{_ends(runs, look)}"
     )
 
 
-def _ends(runs: pd.DataFrame) -> str:
+def _ends(runs: pd.DataFrame, look: Mapping[str, style.Line]) -> str:
     """How often runs ended for a reason other than target and budget, and on which functions;
     optimisers that ended alike share an entry.
     """
@@ -159,24 +167,14 @@ def _ends(runs: pd.DataFrame) -> str:
         titles = early.loc[own.index, "title"].drop_duplicates()
         if len(titles) < everywhere:
             words += f" on {' and '.join(titles)}"
-        alike.setdefault(words, []).append(style.label(str(name)))
+        alike.setdefault(words, []).append(look[str(name)].label)
     ends = [f"{words}: {'; '.join(names)}" for words, names in alike.items()]
     return f"Runs that ended before target and budget. {'. '.join(ends)}." if ends else ""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    style.command(
-        "convergence",
-        __doc__,
-        draw,
-        ("runs", "curves"),
-        arguments,
-        column=COLUMNS,
-        band=BANDS,
-        x=("linear", "log"),
-        target=1e-10,
-    )
+    files.draw_tables("convergence", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

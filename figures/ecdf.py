@@ -5,14 +5,16 @@ python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.trace import TARGETS
-from figures import style
+from experiments.runs.record import TARGETS
+from figures import files, style
 
 HARDEST, EASIEST = 1e-10, 1e2
 
@@ -27,11 +29,11 @@ def solved(runs: pd.DataFrame) -> NDArray[np.float64]:
     return np.sort(times, axis=None)
 
 
-def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
-    """The picture and its caption, from the table of runs."""
+def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[Figure, str]:
+    """The picture and its caption, from the table of runs and what each optimiser is called."""
     style.use()
     figure, ax = plt.subplots(figsize=(4.6, 3.2))
-    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     right = float(runs["evaluations"].max())
     for algorithm, line in look.items():
         times = solved(runs[runs["algorithm"] == algorithm])
@@ -61,7 +63,7 @@ def draw(runs: pd.DataFrame) -> tuple[Figure, str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    style.command("ecdf", __doc__, draw, ("runs",), arguments)
+    files.draw_tables("ecdf", __doc__, draw, ("runs",), arguments)
 
 
 if __name__ == "__main__":

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import problems
-from experiments import command, trace
-from experiments.seeds import stream
-from figures import style
-from problems.control import TASKS, Bodies
+from experiments.runs import trace
+from experiments.runs.seeds import stream
+from figures import commands, files
+from problems.control_tasks import TASKS
 from problems.interface import Array
 from problems.policy import Policy
+from problems.rollouts import Bodies
 
 Frame = NDArray[np.uint8]  # (height, width, 3)
 SIZE = (240, 320)  # height, width in pixels
@@ -104,15 +105,12 @@ def save(frames: list[Frame], milliseconds: int, to: Path) -> None:
         to.with_suffix(".gif"), save_all=True, append_images=others, duration=milliseconds, loop=0
     )
     chosen = np.linspace(0, len(frames) - 1, STILLS).round().astype(int)
-    style.save_png(Image.fromarray(np.hstack([frames[i] for i in chosen])), to.with_suffix(".png"))
+    files.save_png(Image.fromarray(np.hstack([frames[i] for i in chosen])), to.with_suffix(".png"))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Film the policy that the run of a trace came to."""
-    parser = command.parser("figures.film", __doc__)
-    parser.add_argument("trace", type=Path, help="of a run on a control problem")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
+    args = commands.film_parser(__doc__).parse_args(arguments)
     try:
         table, run = trace.read(args.trace)
         spec = run["spec"]
@@ -128,11 +126,9 @@ def main(arguments: list[str] | None = None) -> None:
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    arm = args.trace.parent.name  # of one of several settings of an optimiser, but for a loose file
-    arm = arm if arm in style.LINES else spec["algorithm"]
     args.to.with_suffix(".md").write_text(
         f"{run['title']}, {len(frames) * milliseconds / 1000:.2g} s of an episode of the policy "
-        f"around which {style.label(arm)} drew its last batch, iteration "
+        f"around which {args.label or spec['algorithm']} drew its last batch, iteration "
         f"{table['iteration'][-1].as_py()}, seed {run['seed']}. Return of the whole episode: "
         f"{total:.1f}.\n",
         encoding="utf-8",

@@ -5,6 +5,8 @@ python -m figures.regret results/tables/figure_3 --to results/figures/figure_3
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -12,23 +14,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from figures import style
+from figures import files, style
 
 ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "recommended"}
 POINTS = 400  # of a line, at most
 LINEAR = 0.1  # below this a regret is drawn on a linear axis, so that 0 is on it
 
 
-def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
+def draw(
+    runs: pd.DataFrame, curves: pd.DataFrame, labels: Mapping[str, str] | None = None
+) -> tuple[Figure, str]:
     """The picture and its caption.
 
     Args:
-        runs: a row a run, as experiments.aggregate makes it.
+        runs: a row a run, as experiments.tables.aggregate makes it.
         curves: statistics over the runs of each cell.
+        labels: what each optimiser is called.
     """
     style.use()
     problems = list(dict.fromkeys(runs["problem"]))
-    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     figure, axes = plt.subplots(
         len(ROWS),
         len(problems),
@@ -111,7 +116,7 @@ def _ends(runs: pd.DataFrame, algorithm: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    style.command("regret", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("regret", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

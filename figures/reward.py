@@ -5,30 +5,37 @@ python -m figures.reward results/tables/figure_2 --x iterations --to results/fig
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from figures import style
+from figures import files, style
 
 ROWS = {"batch_mean": "average reward", "f_mean": "reward of the mean policy"}
 WIDE = 10.0  # largest over smallest reward, from which a panel has a log axis
-AXES = ("iterations", "evaluations", "environment_steps")
 
 
-def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tuple[Figure, str]:
+def draw(
+    runs: pd.DataFrame,
+    curves: pd.DataFrame,
+    x: str = "iterations",
+    labels: Mapping[str, str] | None = None,
+) -> tuple[Figure, str]:
     """The picture and its caption.
 
     Args:
-        runs: a row a run, as experiments.aggregate makes it.
+        runs: a row a run, as experiments.tables.aggregate makes it.
         curves: statistics over the runs of each cell, of values that are negated rewards.
-        x: what rewards are drawn against, one of AXES.
+        x: what rewards are drawn against.
+        labels: what each optimiser is called.
     """
     style.use()
     problems = list(dict.fromkeys(runs["problem"]))
-    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     figure, axes = plt.subplots(
         len(ROWS),
         len(problems),
@@ -63,7 +70,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame, x: str = "iterations") -> tup
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(words)
     style.legend(figure, look.values(), min(5, len(look)))
-    return figure, _caption(runs, x)
+    return figure, _caption(runs, look, x)
 
 
 def _wide(cells: pd.DataFrame) -> bool:
@@ -86,12 +93,12 @@ def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.flo
     return evaluations
 
 
-def _caption(runs: pd.DataFrame, x: str) -> str:
+def _caption(runs: pd.DataFrame, look: dict[str, style.Line], x: str) -> str:
     algorithms = runs["algorithm"].unique()  # in the legend, so that one without a run here counts
     sizes = []
     for _, cell in runs.groupby("problem", sort=False):
         counts = cell["algorithm"].value_counts().reindex(algorithms, fill_value=0)
-        notes = "; ".join([*_fewer(counts), *_early(cell)])
+        notes = "; ".join([*_fewer(counts, look), *_early(cell, look)])
         sizes.append(
             f"{cell['title'].iloc[0]} {style.count(counts)} of {cell['iteration'].max()} "
             f"iterations{notes and f' ({notes})'}"
@@ -106,21 +113,21 @@ def _caption(runs: pd.DataFrame, x: str) -> str:
     )
 
 
-def _fewer(counts: pd.Series) -> list[str]:
+def _fewer(counts: pd.Series, look: dict[str, style.Line]) -> list[str]:
     """The optimisers that have fewer runs than others."""
     fewer = counts[counts < counts.max()]
-    return [f"{style.label(name)} {number}" for name, number in fewer.items()]
+    return [f"{look[str(name)].label} {number}" for name, number in fewer.items()]
 
 
-def _early(runs: pd.DataFrame) -> list[str]:
+def _early(runs: pd.DataFrame, look: dict[str, style.Line]) -> list[str]:
     """The runs that ended before their budget, by optimiser."""
     early = runs[runs["stop"] != "budget"].groupby(["algorithm", "stop"], sort=False).size()
-    return [f"{style.label(name)} {count} {stop}" for (name, stop), count in early.items()]
+    return [f"{look[name].label} {count} {stop}" for (name, stop), count in early.items()]
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    style.command("reward", __doc__, draw, ("runs", "curves"), arguments, x=AXES)
+    files.draw_tables("reward", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ Where values carry no signal E tr A = 0 and, with ddof = 1, E tr A² = (N − 1)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from figures import style
+from figures import files, style
 
 SIGN = {"igo": -1.0, "ingo": 1.0, "ingo_step": 1.0}
 
@@ -28,11 +30,13 @@ def predicted_drift(dim: int, samples: int, step_size: float) -> float:
     return step_size**2 / 2 * (samples - 1) * (dim * dim + dim) / samples**2
 
 
-def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
+def draw(
+    runs: pd.DataFrame, curves: pd.DataFrame, labels: Mapping[str, str] | None = None
+) -> tuple[Figure, str]:
     """The picture and its caption; the prediction is drawn where the problem has no signal."""
     style.use()
     problems = list(dict.fromkeys(runs["problem"]))
-    look = style.lines(dict.fromkeys(runs["algorithm"]))
+    look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     figure, axes = plt.subplots(1, len(problems), figsize=(3.0 * len(problems), 2.6), squeeze=False)
     measured = []
     for ax, problem in zip(axes[0], problems, strict=True):
@@ -77,7 +81,7 @@ def draw(runs: pd.DataFrame, curves: pd.DataFrame) -> tuple[Figure, str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    style.command("stability", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("stability", __doc__, draw, ("runs", "curves"), arguments)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ config.yaml, its arguments are the problem's parameters. Adding one is adding a 
 
 from __future__ import annotations
 
-import re
+from functools import cache
 from importlib import import_module
-from inspect import signature
+from inspect import isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,23 @@ import numpy as np
 
 from problems.interface import Problem
 
-HERE = Path(__file__).parent
-MAKER = re.compile(r"^def ([a-z]\w*)\([^)]*\) -> Problem:", re.MULTILINE)
 
-
+@cache
 def available() -> dict[str, str]:
-    """The names of all problems, each with the module that holds it, read without importing it."""
-    return {
-        name: path.stem
-        for path in sorted(HERE.glob("*.py"))
-        for name in MAKER.findall(path.read_text(encoding="utf-8"))
-        if path.stem != "__init__"
-    }
+    """The names of all problems, each with the module that holds it."""
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.stem != "__init__":
+            module = import_module(f"{__name__}.{path.stem}")
+            for name, function in vars(module).items():
+                if _is_problem(name, function) and function.__module__ == module.__name__:
+                    found[name] = path.stem
+    return found
+
+
+def _is_problem(name: str, function: Any) -> bool:
+    returned = getattr(function, "__annotations__", {}).get("return")
+    return isfunction(function) and name[0] != "_" and returned in ("Problem", Problem)
 
 
 def build(

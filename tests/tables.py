@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.trace import TARGETS
+from experiments.runs.record import TARGETS
 
 
 def cell(problem, algorithm, evaluations, best=1e-11, stop="target", **columns):
@@ -45,6 +45,6 @@ def cell(problem, algorithm, evaluations, best=1e-11, stop="target", **columns):
 
 
 def write(folder, experiment, *cells):
-    """The table of runs of an experiment, where experiments.claims looks for it."""
+    """The table of runs of an experiment, where experiments.claims.verdicts looks for it."""
     (folder / experiment).mkdir(parents=True, exist_ok=True)
     pd.concat(cells, ignore_index=True).to_parquet(folder / experiment / "runs.parquet")

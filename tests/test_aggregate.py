@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import aggregate, single, trace
-from experiments.single import Spec
+from experiments.runs import record, simulate, trace
+from experiments.runs.spec import Spec
+from experiments.tables import aggregate, files
 
 
 def rows(evaluations, values):
@@ -58,7 +59,7 @@ def traces(tmp_path_factory):
     for algorithm in ("fast_ingo", "igo"):
         spec = Spec("levy", algorithm, 6000, 1e-10, {"dim": 6})
         for seed in range(3):
-            trace.write(folder / "levy" / algorithm / f"{seed}.parquet", *single.run(spec, seed))
+            trace.write(folder / "levy" / algorithm / f"{seed}.parquet", *simulate.run(spec, seed))
     return folder
 
 
@@ -74,7 +75,7 @@ def test_tables_hold_every_run_and_every_quantity(traces, tmp_path):
     assert set(curves["quantity"]) == set(aggregate.QUANTITIES)
     last = trace.read(traces / "levy" / "igo" / "2.parquet")[0].to_pandas().iloc[-1]
     row = runs[(runs["algorithm"] == "igo") & (runs["seed"] == 2)].iloc[0]
-    assert row["best"] == last["best"]
+    assert row["best"] == pytest.approx(last["best"], rel=1e-11)
     assert row["title"] == "Levy"
     assert row["dim"] == 6
     # the mean of the first batch over the runs, taken from the traces themselves
@@ -129,10 +130,41 @@ def test_a_row_of_the_table_of_runs():
 
 @pytest.mark.parametrize("stepping", [True, False])
 def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, stepping):
-    run = trace.Trace(hits=[])
+    run = record.Record(hits=[])
     for step in STEPS:
         run.append(**step | ({} if stepping else {"environment_steps": 0}))
     trace.write(tmp_path / "0.parquet", run, METADATA)
     _, curves = aggregate.aggregate({("p", "a"): [tmp_path / "0.parquet"]})
     own = curves.loc[curves["quantity"] == "environment_steps", "mean"].tolist()
     assert own == ([100.0, 300.0] if stepping else [])
+
+
+def test_runs_that_another_experiment_made_are_read_from_beside(traces, tmp_path):
+    (traces.parent / "other").mkdir(exist_ok=True)
+    aggregate.main(
+        [str(traces.parent / "other"), "--problems", "levy", "--algorithms",
+         f"mine={traces.name}/igo", "--runs", "3", "--to", str(tmp_path)]
+    )  # fmt: skip
+    runs = pd.read_parquet(tmp_path / "runs.parquet")
+    assert runs["algorithm"].tolist() == ["mine"] * 3
+    last = trace.read(traces / "levy" / "igo" / "2.parquet")[0].to_pandas().iloc[-1]
+    assert runs["best"].iloc[2] == pytest.approx(last["best"], rel=1e-11)
+
+
+def test_numbers_are_rounded_to_twelve_digits_and_all_else_is_left():
+    table = pd.DataFrame(
+        {
+            "x": [1 / 3, -2e300 / 3, np.nan, np.inf, 0.0, 123456789012345.0],
+            "n": [123456789012345] * 6,
+            "s": ["0.33333333333333331"] * 6,
+        }
+    )
+    rounded = files.rounded(table)
+    wanted = [0.333333333333, -6.66666666667e299, np.nan, np.inf, 0.0, 123456789012000.0]
+    assert np.array_equal(rounded["x"], wanted, equal_nan=True)
+    assert rounded["n"].tolist() == table["n"].tolist()
+    assert rounded["s"].tolist() == table["s"].tolist()
+    # what differs in the last digits only, as sums of another order do, is equal
+    table = table.iloc[[0, 1, 5]]
+    moved = table.assign(x=np.nextafter(table["x"], 9))
+    assert files.rounded(moved)["x"].equals(rounded.loc[table.index, "x"])

@@ -9,9 +9,9 @@ import pytest
 import textbook
 
 import algorithms
-from algorithms.adam import Adam
 from algorithms.asebo import ASEBOState, principal_axes
-from algorithms.loop import iterate, quiet
+from algorithms.shared.adam import Adam
+from algorithms.shared.loop import iterate, quiet
 from problems.synthetic import levy
 
 

@@ -13,7 +13,9 @@ import pytest
 import yaml
 from tiny import CONFIG, do_run
 
-from experiments import aggregate, certify, plan, trace
+from experiments import certify, plan
+from experiments.runs import record, trace
+from experiments.tables import aggregate
 
 ROOT = Path(__file__).parent.parent
 CELLS = ("fast_ingo", "ingo", "es")
@@ -99,8 +101,10 @@ def project(first, tmp_path):
 
 def test_a_new_name_is_certified_and_the_plan_asks_for_the_old_class(project):
     before = plan.load(project.folder / "config.yaml")
-    project.edit("algorithms/loop.py", ("told", "informed"))
-    project.edit("algorithms/shaping.py", ("h -= h.sum() / h.size", "h -= (h.sum() / h.size)"))
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
+    project.edit(
+        "algorithms/shared/shaping.py", ("h -= h.sum() / h.size", "h -= (h.sum() / h.size)")
+    )
     project.commit()
     done = project.certify()
     assert done.returncode == 0, done.stderr
@@ -121,28 +125,28 @@ def test_a_new_name_is_certified_and_the_plan_asks_for_the_old_class(project):
 
 FAULTS = {
     "the last digits of h": (
-        "algorithms/shaping.py",
+        "algorithms/shared/shaping.py",
         ("s = sqrt(h @ h / (h.size - ddof))", "s = float(h.std(ddof=ddof))"),
         {"fast_ingo", "ingo"},
     ),
     "another order of sums": (
-        "algorithms/rank_n.py",
+        "algorithms/shared/rank_n.py",
         ("return factor + y.T @ (s @ z), (c", "return factor + (y.T @ s) @ z, (c"),
         {"ingo"},
     ),
     "one draw more": (
-        "algorithms/gaussian.py",
+        "algorithms/shared/gaussian.py",
         ("        z = rng.standard_normal((n, self.mean.size))\n",
          "        z = rng.standard_normal((n, self.mean.size))\n        rng.random()\n"),
         {"fast_ingo", "ingo"},
     ),
     "a stop one batch late": (
-        "algorithms/loop.py",
+        "algorithms/shared/loop.py",
         ("        if minimum <= target:", "        if minimum <= target and best < minimum:"),
         {"fast_ingo", "ingo"},
     ),
     "a lost last row": (
-        "experiments/single.py",
+        "experiments/runs/simulate.py",
         ("if batch.iteration == due or batch.ended:", "if batch.iteration == due:"),
         {"fast_ingo", "ingo", "es"},
     ),
@@ -165,15 +169,17 @@ def test_a_change_of_data_is_named_and_nothing_is_written(project, fault):
 
 
 def test_what_no_commit_holds_is_refused(project):
-    project.edit("algorithms/loop.py", ("told", "informed"))
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
     done = project.certify("HEAD")
     assert done.returncode == 1
-    assert "changes that no commit holds:\n M algorithms/loop.py" in done.stderr
+    assert "changes that no commit holds:\n M algorithms/shared/loop.py" in done.stderr
 
 
 def test_a_base_that_is_no_commit_and_code_that_fails_are_named(project):
     assert "not certified: git rev-parse: " in project.certify("nowhere").stderr
-    project.edit("algorithms/loop.py", ("    best, iteration", "    1 / 0\n    best, iteration"))
+    project.edit(
+        "algorithms/shared/loop.py", ("    best, iteration", "    1 / 0\n    best, iteration")
+    )
     project.commit()
     done = project.certify()
     assert done.returncode == 1
@@ -181,9 +187,9 @@ def test_a_base_that_is_no_commit_and_code_that_fails_are_named(project):
 
 
 def rows(**changes):
-    made = trace.Trace(hits=changes.pop("hits", [6]))
+    made = record.Record(hits=changes.pop("hits", [6]))
     for k in (1, 2):
-        row = dict.fromkeys(trace.COLUMNS, k) | {
+        row = dict.fromkeys(record.COLUMNS, k) | {
             name: values[k - 1] for name, values in changes.items()
         }
         made.append(**row)
@@ -217,7 +223,7 @@ def test_nan_is_equal_to_nan_and_a_missing_row_is_told(tmp_path):
     for name in ("0", "1"):
         trace.write(tmp_path / f"{name}.parquet", nan, {})
     assert certify.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == ""
-    nan.append(**dict.fromkeys(trace.COLUMNS, 3))
+    nan.append(**dict.fromkeys(record.COLUMNS, 3))
     trace.write(tmp_path / "1.parquet", nan, {})
     said = certify.difference(tmp_path / "0.parquet", tmp_path / "1.parquet")
     assert said == "row 2: 2 rows became 3"

@@ -9,8 +9,8 @@ import pytest
 
 import algorithms
 import problems
-from algorithms.interface import Stop
-from algorithms.loop import iterate, quiet
+from algorithms.shared.interface import Stop
+from algorithms.shared.loop import iterate, quiet
 
 SPACES = {name: algorithms.load(name).space for name in algorithms.available()}
 NAMES = [name for name, space in SPACES.items() if space == "real"]  # others: test_discrete.py

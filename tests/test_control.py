@@ -18,11 +18,13 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import problems
-from experiments import throughput
-from experiments.seeds import stream
-from experiments.single import Spec, run
-from problems.control import TASKS, Bodies
+from experiments.runs.seeds import stream
+from experiments.runs.simulate import run
+from experiments.runs.spec import Spec
+from experiments.timing import rollouts
+from problems.control_tasks import TASKS
 from problems.policy import Policy
+from problems.rollouts import Bodies
 
 ROOT = Path(__file__).parent.parent
 BOTH = [(name, version) for name in TASKS for version in ("v4", "v5")]
@@ -285,7 +287,7 @@ def test_a_report_is_a_mean_of_fresh_roll_outs():
 def test_another_process_gives_the_same_returns():
     keys = {"task": "HalfCheetah", "horizon": 25}
     code = (
-        "import problems; import numpy as np; from experiments.seeds import stream;"
+        "import problems; import numpy as np; from experiments.runs.seeds import stream;"
         f"p = problems.build('control', {keys}, stream(0, 'instance', 'HalfCheetah'));"
         "x = 0.3 * np.random.default_rng(1).standard_normal((3, p.dim));"
         "print(p.evaluate(x).tolist())"
@@ -357,16 +359,16 @@ def test_no_process_loads_mujoco_before_it_moves_a_body():
         "import sys, problems, numpy as np;"
         "loaded = lambda: 'mujoco' in sys.modules or 'gymnasium' in sys.modules;"
         "problems.build('ellipsoid', {'dim': 3});"
-        "print('problems.control' in sys.modules, loaded());"
+        "print(loaded());"
         "p = problems.build('control', {'task': 'Swimmer', 'horizon': 1}); print(loaded());"
         "p.evaluate(np.zeros((1, 178)));"
-        "from experiments.trace import versions;"
+        "from experiments.runs.trace import versions;"
         "print(versions()['mujoco'], versions()['gymnasium'])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert done.stdout.split() == ["False", "False", "False", "3.3.7", "1.4.0"]
+    assert done.stdout.split() == ["False", "False", "3.3.7", "1.4.0"]
 
 
 # --- throughput -----------------------------------------------------------------------------------
@@ -374,33 +376,33 @@ def test_no_process_loads_mujoco_before_it_moves_a_body():
 
 @pytest.mark.parametrize("name", TASKS)
 def test_the_contenders_of_the_throughput_do_the_same(name, monkeypatch):
-    monkeypatch.setattr(throughput, "HORIZON", 6)
-    setting = throughput.Setting.of(name, samples=3)
-    returns, _ = throughput.ours(setting)()
+    monkeypatch.setattr(rollouts, "HORIZON", 6)
+    setting = rollouts.Setting.of(name, samples=3)
+    returns, _ = rollouts.ours(setting)()
     ends = [body.state.qpos.copy() for body in setting.bodies.pool]
-    assert np.array_equal(throughput.bare(setting)(), ends)
-    assert np.allclose(throughput.gymnasium_loop(setting)(), returns, rtol=1e-12)
+    assert np.array_equal(rollouts.bare(setting)(), ends)
+    assert np.allclose(rollouts.gymnasium_loop(setting)(), returns, rtol=1e-12)
 
 
 def test_ours_is_faster_than_what_takes_longer(monkeypatch):
     """Of 4 s for ours, 3 s for bare physics and 8 s for gymnasium."""
     spent = iter([4.0, 3.0, 8.0] * 2)
-    monkeypatch.setattr(throughput, "HORIZON", 2)
-    monkeypatch.setattr(throughput, "ROUNDS", 2)
-    monkeypatch.setattr(throughput, "seconds", lambda run: next(spent))
-    table = throughput.measure([throughput.Setting.of("Swimmer", samples=6)])
+    monkeypatch.setattr(rollouts, "HORIZON", 2)
+    monkeypatch.setattr(rollouts, "ROUNDS", 2)
+    monkeypatch.setattr(rollouts, "seconds", lambda run: next(spent))
+    table = rollouts.measure([rollouts.Setting.of("Swimmer", samples=6)])
     assert table["contender"].to_list() == ["ours", "bare", "gymnasium"]
     assert table["ratio"].to_list() == [1.0, 0.75, 2.0]
     assert table["steps_per_second"].to_list() == [3.0, 4.0, 1.5]
 
 
 def test_a_row_per_task_and_contender(monkeypatch):
-    monkeypatch.setattr(throughput, "HORIZON", 2)
-    monkeypatch.setattr(throughput, "ROUNDS", 2)
-    settings = [throughput.Setting.of(name) for name in ("Swimmer", "InvertedDoublePendulum")]
+    monkeypatch.setattr(rollouts, "HORIZON", 2)
+    monkeypatch.setattr(rollouts, "ROUNDS", 2)
+    settings = [rollouts.Setting.of(name) for name in ("Swimmer", "InvertedDoublePendulum")]
     assert [len(setting.x) for setting in settings] == [48, 52]
-    table = throughput.measure(settings)
+    table = rollouts.measure(settings)
     assert len(table) == 2 * 3
     assert (table["steps_per_second"] > 0).all()
     assert (table.loc[table["contender"] == "ours", "ratio"] == 1.0).all()
-    assert "| Swimmer | 178 | 48 |" in throughput.markdown(table)
+    assert "| Swimmer | 178 | 48 |" in rollouts.markdown(table)

@@ -7,9 +7,9 @@ import pytest
 import textbook
 
 import algorithms
-from algorithms.gaussian import DiagonalGaussian, Gaussian
-from algorithms.interface import Samples, Stop
-from algorithms.shaping import centred_ranks, standardise
+from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
+from algorithms.shared.interface import Samples, Stop
+from algorithms.shared.shaping import centred_ranks, standardise
 from problems.synthetic import ellipsoid, levy
 
 FORMULA = {

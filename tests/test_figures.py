@@ -11,9 +11,11 @@ import tables
 from PIL import Image
 
 from experiments import plan
-from figures import convergence, ecdf, regret, stability, style
+from figures import commands, convergence, ecdf, files, regret, stability, style
 
 ROOT = Path(__file__).parent.parent
+
+LABELS = {"ingo": "INGO", "igo": "IGO", "es_0.1": "ES, 0.1", "es_1": "ES, 1"}
 
 
 def curves(problem, algorithm, mean, runs=3):
@@ -46,7 +48,7 @@ def drawn():
             curves("discus", "es_0.1", [1, 2]),
         ]
     )
-    figure, caption = convergence.draw(runs, lines, "batch_min", "range")
+    figure, caption = convergence.draw(runs, lines, target=1e-10, labels=LABELS)
     yield figure, caption
     style.plt.close(figure)
 
@@ -96,7 +98,7 @@ def test_the_target_is_that_of_the_experiment(tmp_path):
     what = plan.load(ROOT / "config.yaml", figures={"f": {"experiment": "own"}}, experiments={
         "own": {"dim": 4, "budget": 90, "target": 1e-6, "problems": {"levy": {}},
                 "algorithms": {"ingo": {}}}})  # fmt: skip
-    assert "--target 1e-06" in what.figure_command("f")
+    assert "--target 1e-06" in str(what.figure_command("f"))
     folder = tmp_path / "e"
     tables.write(tmp_path, "e", tables.cell("levy", "ingo", [300.0] * 3))
     curves("levy", "ingo", [1, 1e-5, 1e-7]).to_parquet(folder / "curves.parquet")
@@ -115,7 +117,9 @@ def test_reasons_to_end_name_the_functions_unless_it_is_all_of_them():
         ],
         ignore_index=True,
     )
-    assert convergence._ends(runs).endswith("budget. 2 flat on Levy: INGO. 4 flat: IGO.")
+    assert convergence._ends(runs, style.lines(["ingo", "igo"], LABELS)).endswith(
+        "budget. 2 flat on Levy: INGO. 4 flat: IGO."
+    )
 
 
 def test_d_and_n_are_said_where_all_runs_share_them():
@@ -176,10 +180,10 @@ def test_a_run_that_was_cut_by_the_budget_of_its_problem_has_no_mark():
     style.plt.close(figure)
 
 
-def test_there_is_a_line_for_any_number_of_arms_and_any_label():
-    look = style.lines([f"arm_{i}" for i in range(40)] + ["es_"])
-    assert look["arm_39"].label == "arm, 39"
-    assert look["es_"].label == "es "
+def test_there_is_a_line_for_any_number_of_optimisers_called_as_the_config_says():
+    look = style.lines([f"own_{i}" for i in range(40)], {"own_39": "The last"})
+    assert look["own_39"].label == "The last"
+    assert look["own_38"].label == "own_38"
 
 
 def test_what_a_log_axis_drops_is_written_in_the_panel(drawn):
@@ -192,7 +196,7 @@ def test_runs_that_are_lost_to_a_mean_and_reasons_to_end_are_said():
     runs = tables.cell("levy", "es_1", [np.inf] * 3, stop="x")
     runs = runs.assign(stop=["budget", "diverged", "diverged"], stop_detail=["", "", "not finite"])
     line = curves("levy", "es_1", [3, 2, 1]).assign(finite=[3, 3, 2])
-    figure, caption = convergence.draw(runs, line, "batch_min", "range")
+    figure, caption = convergence.draw(runs, line, labels=LABELS)
     texts = [t.get_text() for t in figure.axes[0].texts]
     assert texts == ["ES, 1: mean over the 2 of 3 runs that are finite"]
     ended = "before target and budget. 1 diverged, 1 diverged (not finite): ES, 1."
@@ -240,7 +244,7 @@ def test_the_caption_says_how_many_runs_and_which_band(drawn):
         ["fast_ingo", "ingo", "ingo_step", "igo", "cma_es", "es"],
         ["fast_ingo", "es", "es_sgd", "es_sgd_unscaled", "asebo"],
         ["bernoulli_ingo", "ga", "simple_ga"],
-        plan.load(ROOT / "config.yaml").experiments["arms"].algorithms,
+        plan.load(ROOT / "config.yaml").experiments["variants"].algorithms,
     ],
 )
 def test_every_line_can_be_told_apart_without_colour(together):
@@ -251,8 +255,8 @@ def test_every_line_can_be_told_apart_without_colour(together):
 
 def test_files_are_the_same_twice(drawn, tmp_path):
     figure, caption = drawn
-    style.save(figure, tmp_path / "a" / "f", caption)
-    style.save(figure, tmp_path / "b" / "f", caption)
+    files.save(figure, tmp_path / "a" / "f", caption)
+    files.save(figure, tmp_path / "b" / "f", caption)
     names = sorted(p.name for p in (tmp_path / "a").iterdir())
     assert names == ["f.md", "f.pdf", "f.png", "f.svg"]
     for name in names:
@@ -263,7 +267,7 @@ def test_a_png_has_256_colours_and_looks_as_it_was_drawn(drawn, tmp_path):
     figure, caption = drawn
     box = figure.get_tightbbox().padded(style.plt.rcParams["savefig.pad_inches"])
     figure.savefig(tmp_path / "drawn.png", bbox_inches=box)
-    style.save(figure, tmp_path / "f", caption)
+    files.save(figure, tmp_path / "f", caption)
     with Image.open(tmp_path / "drawn.png") as drawn_, Image.open(tmp_path / "f.png") as kept:
         assert len(drawn_.convert("RGB").getcolors(1 << 20)) > len(kept.getcolors(256))
         assert kept.info["dpi"] == pytest.approx(drawn_.info["dpi"])
@@ -275,8 +279,12 @@ def test_a_png_has_256_colours_and_looks_as_it_was_drawn(drawn, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
-    [([], {"x": "linear", "band": "range"}), (["--x", "log"], {"x": "log", "band": "range"})],
-)
+    [
+        ([], {"x": "linear", "band": "range", "column": "batch_min", "target": None}),
+        (["--x", "log", "--target", "1e-6"],
+         {"x": "log", "band": "range", "column": "batch_min", "target": 1e-6}),
+    ],
+)  # fmt: skip
 def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
     tables.write(tmp_path, "e", tables.cell("levy", "ingo", [300.0] * 3))
     seen = {}
@@ -285,10 +293,30 @@ def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
         seen.update(options, runs=len(runs))
         return style.plt.figure(), "A caption."
 
-    arguments = [str(tmp_path / "e"), *words, "--to", str(tmp_path / "picture")]
-    choices = {"x": ("linear", "log"), "band": {"range": 1, "quartiles": 2}}
-    style.command("m", "Doc.", draw, ("runs",), arguments, **choices)
-    assert seen == {**wanted, "runs": 3}
+    labels = ["--labels", '{"ingo": "INGO"}']
+    arguments = [str(tmp_path / "e"), *words, *labels, "--to", str(tmp_path / "picture")]
+    files.draw_tables("convergence", "Doc.", draw, ("runs",), arguments)
+    assert seen == {**wanted, "labels": {"ingo": "INGO"}, "runs": 3}
     assert (tmp_path / "picture.md").read_text() == "A caption.\n"
     with pytest.raises(SystemExit):
-        style.command("m", "Doc.", draw, ("runs",), [*arguments, "--x", "cubic"], **choices)
+        files.draw_tables("convergence", "Doc.", draw, ("runs",), [*arguments, "--x", "cubic"])
+
+
+@pytest.mark.parametrize("kind", commands.OPTIONS)
+def test_the_command_of_a_figure_is_read_as_it_was_meant(kind):
+    allowed = {k: v for k, v in commands.OPTIONS[kind].items() if isinstance(v, tuple)}
+    options = {option: values[-1] for option, values in allowed.items()}
+    labels = {"ingo": 'a "name", and Σ'}
+    made = commands.figure(kind, Path("t"), labels, Path("a/b"), **options)
+    args = vars(commands.figure_parser(kind, "Doc.").parse_args(list(made.arguments)))
+    assert args.items() >= (options | {"labels": labels, "to": Path("a/b")}).items()
+
+
+def test_the_label_of_the_config_is_in_the_legend_and_in_the_caption(tmp_path):
+    tables.write(tmp_path, "e", tables.cell("levy", "mine", [np.inf] * 3, stop="flat"))
+    table = pd.read_parquet(tmp_path / "e" / "runs.parquet").assign(stop="flat")
+    figure, caption = convergence.draw(
+        table, curves("levy", "mine", [1, 2, 3]), labels={"mine": "My own"}
+    )
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["My own"]
+    assert "3 flat: My own." in caption

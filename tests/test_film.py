@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,35 +12,37 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments import run, single, trace
-from experiments.single import Spec
+from experiments import run
+from experiments.runs import record, simulate, trace
+from experiments.runs.spec import Spec
+from figures import commands
 from figures.film import steps_a_frame
 
 ROOT = Path(__file__).parent.parent
 SPEC = Spec(
-    "control", "fast_ingo", 12, -1.0, {"task": "Swimmer", "horizon": 24},
+    "control", "fast_ingo", 12, None, {"task": "Swimmer", "horizon": 24},
     {"samples": 4, "initial_std": 0.1, "step_size": 0.1},
 )  # fmt: skip
 
 
 def train(path, spec=SPEC, **metadata):
     """A trace as a job writes it, but for what ``metadata`` says otherwise."""
-    arguments = [
-        "--problem", spec.problem, json.dumps(spec.problem_parameters),
-        "--algorithm", spec.algorithm, json.dumps(spec.algorithm_parameters),
-        "--budget", str(spec.budget), f"--target={spec.target}", "--to", str(path),
-    ]  # fmt: skip
-    run.main(arguments)
+    run.command(spec).call("--to", str(path))
     if metadata:
         found = trace.read(path)[1]
         hits = found.pop("hits")
-        trace.write(path, trace.Trace(hits=hits), {**found, **metadata})
+        trace.write(path, record.Record(hits=hits), {**found, **metadata})
     return path
+
+
+def film_command(path):
+    made = commands.film(path, "My walker", path.parent / "film")
+    return made.module, *made.arguments
 
 
 def film(path, **environment):
     return subprocess.run(
-        [sys.executable, "-m", "figures.film", path, "--to", path.parent / "film"],
+        [sys.executable, "-m", *film_command(path)],
         cwd=ROOT, env={**os.environ, "MUJOCO_GL": "egl", **environment},
         capture_output=True, text=True,
     )  # fmt: skip
@@ -49,14 +50,14 @@ def film(path, **environment):
 
 def test_the_trace_of_a_control_run_holds_the_last_mean(tmp_path):
     means = []
-    single.run(SPEC, 3, lambda batch: means.append(batch.state.mean))
+    simulate.run(SPEC, 3, lambda batch: means.append(batch.state.mean))
     assert len(means) == 3
     kept = trace.read(train(tmp_path / "3.parquet"))[1]["last_mean"]
     assert np.array_equal(kept, means[-1])
 
 
 def test_a_frame_every_other_step_at_25_steps_a_second(tmp_path):
-    folder = tmp_path / "es_sgd"  # an arm's
+    folder = tmp_path / "es"
     settings = {"samples": 4, "initial_std": 0.1, "optimiser": "sgd"}
     done = film(
         train(folder / "0.parquet", replace(SPEC, algorithm="es", algorithm_parameters=settings))
@@ -72,7 +73,7 @@ def test_a_frame_every_other_step_at_25_steps_a_second(tmp_path):
         assert png.size == (5 * 320, 240)
         assert len(np.unique(np.asarray(png.convert("L")))) > 10
     caption = (folder / "film.md").read_text()
-    assert "policy around which ES, plain descent drew its last batch, iteration 3" in caption
+    assert "policy around which My walker drew its last batch, iteration 3" in caption
     assert "Swimmer-v4, 0.96 s of an episode" in caption
     assert "Return of the whole episode: " in caption
 
@@ -127,5 +128,5 @@ def test_a_trace_without_a_policy_is_named(tmp_path):
     found = trace.read(path)[1]
     hits = found.pop("hits")
     del found["last_mean"]
-    trace.write(path, trace.Trace(hits=hits), found)
+    trace.write(path, record.Record(hits=hits), found)
     assert "0.parquet holds no policy; redo it: snakemake --cores 1 --force" in film(path).stderr

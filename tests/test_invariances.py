@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import algorithms
-from algorithms.gaussian import DiagonalGaussian, Gaussian
-from algorithms.interface import Samples
+from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
+from algorithms.shared.interface import Samples
 
 DIM, N, STEPS = 8, 4, 25
 FULL = ["ingo", "ingo_step", "igo"]

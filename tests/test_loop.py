@@ -1,4 +1,4 @@
-"""The loop: when a run ends and why, and the door for people who only want the optimiser."""
+"""The loop: when a run ends and why, and the scipy-style entry point."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from algorithms.interface import Ending, Samples, Spread, Stop
-from algorithms.loop import iterate
 from algorithms.minimize import minimize
+from algorithms.shared.interface import Ending, Samples, Spread, Stop
+from algorithms.shared.loop import iterate
 
 
 @dataclass(frozen=True)

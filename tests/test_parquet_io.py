@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from experiments import parquet_io
-from experiments.readme import PUBLISHED, ROOT
+from experiments.paths import PUBLISHED, ROOT
 
 
 def table():

@@ -13,9 +13,11 @@ import yaml
 
 import experiments.run
 import problems
-from experiments import seeds
-from experiments.plan import ConfigError, Plan, load
-from experiments.single import Spec, run
+from experiments.config import ConfigError
+from experiments.plan import Plan, load
+from experiments.runs import job, seeds
+from experiments.runs.simulate import run
+from experiments.runs.spec import Spec
 
 ROOT = Path(__file__).parent.parent
 CONFIG = {
@@ -100,7 +102,7 @@ def test_null_takes_an_entry_away():
 def test_a_title_is_for_the_readme_and_no_option_of_the_drawing():
     plan = Plan.from_config(changed("figures/tiny/title", "A Name"))
     assert plan.title("tiny") == "A Name"
-    assert "Name" not in plan.figure_command("tiny")
+    assert "Name" not in str(plan.figure_command("tiny"))
     assert Plan.from_config(changed("figures/tiny/band", "range")).title("tiny") == "Tiny"
 
 
@@ -128,7 +130,7 @@ E = "experiments/tiny"
         ("runs", 0, "runs is 0; allowed: a number ≥ 1"),
         ("root_seed", -1, "root_seed is -1; allowed: a number ≥ 0"),
         ("figures/tiny/experiment", "big", "figures.tiny.experiment is 'big'; allowed: tiny"),
-        ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: one of"),
+        ("figures/tiny/band", "wide", "figures.tiny.band is 'wide'; allowed: range, quartiles"),
         ("figures/tiny/kind", "pie", "figures.tiny.kind is 'pie'; allowed: one of"),
         (
             "figures/tiny",
@@ -136,13 +138,13 @@ E = "experiments/tiny"
             "figures.tiny.band does not go with the kind ecdf; what does: nothing",
         ),
         ("figures/tiny/x", "iterations", "figures.tiny.x is 'iterations'; allowed: linear, log"),
-        ("readings", {"of": "tiny", "experiment": "big"}, "readings.experiment is 'big'; allowed"),
+        ("variants", {"of": "tiny", "experiment": "big"}, "variants.experiment is 'big'; allowed"),
         (
             "film",
             {"experiment": "tiny", "problem": "walk", "algorithm": "ingo", "seed": 0},
             "film.problem is 'walk'; allowed: ellipsoid, turned",
         ),
-        ("readings", {"of": "tiny"}, "readings lacks 'experiment'"),
+        ("variants", {"of": "tiny"}, "variants lacks 'experiment'"),
         ("experiments/Big Name", {}, "allowed: a name of the form"),
         (
             f"{E}/budget",
@@ -178,24 +180,83 @@ def test_a_mistake_is_named_with_its_key_its_value_and_what_is_allowed(path, val
     assert message in str(error.value)
 
 
-def test_a_reading_of_an_optimiser_that_is_not_run():
-    config = changed("readings", {"of": "tiny", "experiment": "other"})
+def test_a_variant_of_an_optimiser_that_is_not_run():
+    config = changed("variants", {"of": "tiny", "experiment": "other"})
     config["experiments"]["other"] = {**config["experiments"]["tiny"], "common": {}}
     config["experiments"]["other"]["algorithms"] = {"diagonal": {"algorithm": "fast_ingo"}}
-    with pytest.raises(ConfigError, match="diagonal is a reading of fast_ingo, which tiny does"):
+    with pytest.raises(ConfigError, match="diagonal is a variant of fast_ingo, which tiny does"):
         Plan.from_config(config)
 
 
-def test_a_reading_of_one_of_several_settings():
-    config = changed("readings", {"of": "tiny", "experiment": "tiny"})
+def test_a_variant_of_one_of_several_settings():
+    config = changed("variants", {"of": "tiny", "experiment": "tiny"})
     config["experiments"]["tiny"]["algorithms"]["other_ingo"] = {"algorithm": "ingo"}
     with pytest.raises(ConfigError, match="tiny runs ingo in several settings, so that ingo has"):
         Plan.from_config(config)
 
 
+def sharing(budget=100, runs=3):
+    """CONFIG with a second experiment, one of whose optimisers is set as one of the first's."""
+    config = changed("runs", 3)
+    tiny = config["experiments"]["tiny"]
+    config["experiments"]["sweep"] = {
+        **tiny,
+        "budget": budget,
+        "runs": runs,
+        "algorithms": {"es_1": {"algorithm": "es"}, "again": {"same_as": "tiny/es_0.1"}},
+    }
+    return config
+
+
+def test_runs_that_another_experiment_makes_are_taken_from_it():
+    plan = Plan.from_config(sharing())
+    sweep = plan.experiments["sweep"]
+    tiny = plan.experiments["tiny"].cells
+    assert sweep.shared == {"again": ("tiny", "es_0.1")}
+    assert sweep.cells["turned", "again"] == tiny["turned", "es_0.1"]
+    assert list(sweep.own) == [("ellipsoid", "es_1"), ("turned", "es_1")]
+    trace = "results/traces/tiny/turned/es_0.1/2.parquet"
+    assert plan.trace("sweep", "turned", "again", 2) == trace
+    assert trace in plan.traces("sweep")
+    assert "es_1 again=tiny/es_0.1 --runs 3" in str(plan.table_command("sweep"))
+
+
+@pytest.mark.parametrize("changes", [{"budget": 200}, {"runs": 4}])
+def test_runs_that_are_not_wholly_the_same_are_made_anew_with_the_same_setting(changes):
+    config = sharing(**changes)
+    config["runs"], config["experiments"]["tiny"]["runs"] = 4, 3
+    plan = Plan.from_config(config)
+    sweep = plan.experiments["sweep"]
+    assert sweep.shared == {}
+    parameters = plan.experiments["tiny"].cells["turned", "es_0.1"].algorithm_parameters
+    assert sweep.cells["turned", "again"].algorithm_parameters == parameters
+    path = plan.trace("sweep", "turned", "again", 2)
+    assert path == "results/traces/sweep/turned/again/2.parquet"
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"same_as": "tiny/igo"}, "sweep.algorithms.again.same_as is 'tiny/igo'; allowed: tiny/in"),
+        ({"same_as": "tiny/ingo", "ddof": 0}, r"beside same_as goes label only, not \['ddof'\]"),
+        ({"same_as": "tiny"}, "algorithms.again.same_as is 'tiny'; allowed: a name of the form"),
+    ],
+)
+def test_a_setting_that_cannot_be_taken_over_is_named(entry, words):
+    config = sharing()
+    config["experiments"]["sweep"]["algorithms"]["again"] = entry
+    with pytest.raises(ConfigError, match=words):
+        Plan.from_config(config)
+
+
+def test_figure_4_takes_the_runs_of_figure_1():
+    plan = load(ROOT / "config.yaml")
+    assert plan.experiments["figure_4"].shared == {"es_0.01": ("figure_1", "es")}
+
+
 def test_a_run_that_its_experiment_does_not_have():
     with pytest.raises(ConfigError, match="in tiny is 'ellipsoid/igo'; allowed: ellipsoid/ingo, "):
-        Plan.from_config(CONFIG).command("tiny", "ellipsoid", "igo")
+        Plan.from_config(CONFIG).trace_command("tiny", "ellipsoid", "igo")
 
 
 @pytest.mark.parametrize("text", [None, "a: [1", "\xff"])
@@ -258,22 +319,25 @@ def test_figure_1_is_set_as_the_paper_says():
         assert step == wanted.get(algorithm, "1/d")
 
 
-def test_paths_and_chunks():
+def test_paths_and_jobs():
     plan = Plan.from_config(CONFIG)
     assert plan.trace("tiny", "ellipsoid", "ingo", 2) == (
         "results/traces/tiny/ellipsoid/ingo/2.parquet"
     )
     assert len(plan.traces("tiny")) == 2 * 2 * 3
-    assert plan.chunks() == [("{experiment}", ["{seed}"])]
+    assert plan.jobs() == [("trace", "tiny", ["{seed}"])]
     chunked = Plan.from_config(changed("seeds_per_job", 2))
-    assert chunked.chunks() == [("tiny", ["0", "1"]), ("tiny", ["2"])]
+    assert chunked.jobs() == [
+        ("trace_tiny_0", "tiny", ["0", "1"]),
+        ("trace_tiny_2", "tiny", ["2"]),
+    ]
     assert chunked.traces("tiny") == plan.traces("tiny")
 
 
 def test_a_command_says_all_and_parses_back(monkeypatch, tmp_path):
     """What the workflow prints is what a reader can paste: it runs the very same spec."""
     plan = Plan.from_config(CONFIG)
-    words = shlex.split(plan.command("tiny", "turned", "es_0.1"))
+    words = shlex.split(str(plan.trace_command("tiny", "turned", "es_0.1")))
     assert words[:3] == ["python", "-m", "experiments.run"]
     seen = []
 
@@ -281,7 +345,7 @@ def test_a_command_says_all_and_parses_back(monkeypatch, tmp_path):
         seen.append((spec, seed))
         raise ValueError("enough")
 
-    monkeypatch.setattr(experiments.run, "run", run)
+    monkeypatch.setattr(job, "run", run)
     with pytest.raises(SystemExit, match="error: enough"):
         experiments.run.main([*words[3:], "--to", str(tmp_path / "2.parquet")])
     assert seen == [(plan.experiments["tiny"].cells["turned", "es_0.1"], 2)]
@@ -309,7 +373,7 @@ def test_the_noise_of_a_run_does_not_depend_on_hyper_parameters():
 
     def first_steps(algorithm, **parameters):
         seen = []
-        spec = Spec("levy", algorithm, 18 * 3, -1.0, {"dim": 4}, parameters)
+        spec = Spec("levy", algorithm, 18 * 3, None, {"dim": 4}, parameters)
         run(spec, 3, lambda batch: seen.append(batch.x - batch.state.mean))
         return seen
 

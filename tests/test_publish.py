@@ -7,8 +7,8 @@ import pytest
 import tables
 from tiny import write_config
 
-from experiments import keep, publish
-from experiments.publish import keep_tables
+from experiments.publishing import archive, publish
+from experiments.publishing.publish import keep_tables
 
 
 def write(folder, experiment, runs):
@@ -50,7 +50,7 @@ def test_tables_of_a_study_that_is_still_going_are_kept_if_asked_for(tmp_path, m
     write(tmp_path / "results" / "tables", "tiny", 7)
     write(tmp_path / "results" / "so_far" / "tables", "tiny", 3)
     monkeypatch.setattr(publish, "ROOT", tmp_path)
-    monkeypatch.setattr(keep, "KEPT", published / "traces")
+    monkeypatch.setattr(archive, "KEPT", published / "traces")
     redrawn = []
     monkeypatch.setattr(publish.redraw, "redraw", redrawn.append)
     monkeypatch.setattr(publish.readme, "main", lambda: None)

@@ -11,7 +11,10 @@ import pytest
 import tables
 from tiny import CONFIG, write_config
 
-from experiments import plan, readme, rewards, statistics
+from experiments import plan
+from experiments.config import Experiment
+from experiments.publishing import readme
+from experiments.tables import rewards, summaries
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -33,6 +36,11 @@ def test_a_readme_without_the_block_is_refused():
         readme.filled("nothing", ROOT / readme.PUBLISHED)
 
 
+def experiment(name, **labels):
+    known = {"ingo": "INGO", "igo": "IGO", "es": "ES", "asebo": "ASEBO"}
+    return Experiment(name, 1, {}, known | labels)
+
+
 def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(tmp_path):
     tables.write(
         tmp_path / "tables",
@@ -43,8 +51,10 @@ def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(
         tables.cell("discus", "ingo", [999_600.0]),
     )
     folder = tmp_path / "tables" / "first"
-    statistics.main([str(folder), "--to", str(folder)])
-    assert readme.targets(tmp_path, "first").splitlines()[2:] == [
+    summaries.main([str(folder), "--to", str(folder)])
+    assert readme.targets(tmp_path, experiment("first", **{"es_0.1": "ES, 0.1"})).splitlines()[
+        2:
+    ] == [
         "| | INGO | ES, 0.1 | IGO |",
         "|---|---:|---:|---:|",
         "| Levy | 54.3k | 1.50M (1/2) | *0.4* |",
@@ -54,7 +64,7 @@ def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(
 
 def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path):
     folder = tmp_path / "tables" / "control"
-    assert readme.rewards(tmp_path, "control") == []
+    assert readme.rewards(tmp_path, experiment("control")) == []
     cells = (("walk", "es", [-12.34] * 3), ("walk", "asebo", [-1234.5]), ("stand", "es", [50.0]))
     tables.write(
         tmp_path / "tables",
@@ -67,7 +77,7 @@ def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path)
         ),
     )
     rewards.main([str(folder), "--to", str(folder / "rewards")])
-    (text,) = readme.rewards(tmp_path, "control")
+    (text,) = readme.rewards(tmp_path, experiment("control"))
     assert text.splitlines()[2:] == [
         "| | ES | ASEBO |",
         "|---|---:|---:|",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments import readme, redraw
+from experiments.publishing import readme, redraw
 
 PUBLISHED = Path(__file__).parent.parent / "results" / "published"
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")

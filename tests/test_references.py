@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import problems
-from experiments import single
-from experiments.seeds import stream
-from experiments.single import Spec
+from experiments.runs import simulate
+from experiments.runs.seeds import stream
+from experiments.runs.spec import Spec
 
 
 def evaluations(problem, algorithm, seed, budget=1_800_000):
     """Evaluations to 1e-10 at d = 100 with the settings of Figure 1; None if it is not reached."""
-    rows, metadata = single.run(Spec(problem, algorithm, budget, 1e-10, {"dim": 100}), seed)
+    rows, metadata = simulate.run(Spec(problem, algorithm, budget, 1e-10, {"dim": 100}), seed)
     return rows.rows["evaluations"][-1] if metadata["stop"] == "target" else None
 
 
@@ -45,7 +45,7 @@ def test_cma_es_is_pycmas_own_run(active, diagonal):
         "ellipsoid", "cma_es", 3000, 1e-10, {"dim": 10}, {"active": active, "diagonal": diagonal}
     )
     seen = []
-    single.run(spec, 0, lambda batch: seen.append(batch.x))
+    simulate.run(spec, 0, lambda batch: seen.append(batch.x))
     noise = stream(0, "search", "ellipsoid", "cma_es", 0)
     es = cma.CMAEvolutionStrategy(
         problem.start(stream(0, "start", "ellipsoid", 0)),
@@ -71,7 +71,7 @@ def test_the_spread_of_cma_es_is_that_of_its_points(diagonal):
     """On Discus, whose axes it learns apart by far; 20,000 points, 5 % of each scale."""
     spec = Spec("discus", "cma_es", 12_000, 1e-10, {"dim": 6}, {"diagonal": diagonal})
     seen = []
-    single.run(spec, 0, seen.append)
+    simulate.run(spec, 0, seen.append)
     state = seen[-1].state
     # the object has been told its last batch, so it is asked anew what it has become
     state = type(state).of(state.library, state.noise)
@@ -85,7 +85,7 @@ def test_the_spread_of_cma_es_is_that_of_its_points(diagonal):
 def test_the_faithful_cma_es_has_no_negative_weights():
     spec = Spec("ellipsoid", "cma_es", 120, 1e-10, {"dim": 10})
     seen = []
-    single.run(spec, 0, seen.append)
+    simulate.run(spec, 0, seen.append)
     weights = seen[-1].state.library.sp.weights
     assert len(weights.positive_weights) == 6  # the better half of N = 12
     assert not any(w < 0 for w in weights)
@@ -96,7 +96,7 @@ def test_cma_es_at_rest_has_nothing_left_to_gain():
     best = {}
     for patience in (500, 0):
         spec = Spec("levy", "cma_es", 40_000, 1e-10, {"dim": 20}, {"patience": patience})
-        rows, metadata = single.run(spec, 1)
+        rows, metadata = simulate.run(spec, 1)
         best[patience] = rows.rows["best"][-1]
         assert metadata["stop"] == ("stagnated" if patience else "budget")
         assert metadata["stop_detail"] == ("at rest" if patience else "")
@@ -106,6 +106,6 @@ def test_cma_es_at_rest_has_nothing_left_to_gain():
 
 def test_cma_es_closing_in_on_a_minimum_of_zero_is_never_at_rest():
     spec = Spec("ellipsoid", "cma_es", 30_000, 1e-200, {"dim": 5}, {"patience": 1})
-    rows, metadata = single.run(spec, 0)
+    rows, metadata = simulate.run(spec, 0)
     assert metadata["stop"] == "target", metadata
     assert rows.rows["best"][-1] <= 1e-200

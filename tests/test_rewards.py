@@ -11,8 +11,10 @@ import tables
 from matplotlib import pyplot as plt
 from scipy.stats import mannwhitneyu, norm
 
-from experiments.measures import Tables, bootstrap, larger_reward, newcombe
-from experiments.rewards import ALL, improvement, interquartile_mean, markdown, rewards
+from experiments.claims.measures import larger_reward
+from experiments.tables.estimates import bootstrap, newcombe
+from experiments.tables.reader import Tables
+from experiments.tables.rewards import ALL, improvement, interquartile_mean, markdown, rewards
 from figures import reward
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algorithms.interface import Ending, Stop
-from algorithms.loop import Batch
-from experiments.run import SECONDS_BETWEEN_LINES, Progress
+from algorithms.shared.interface import Ending, Stop
+from algorithms.shared.loop import Batch
+from experiments.runs.job import SECONDS_BETWEEN_LINES, Progress
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("module", ["run", "theory", "benchmark", "throughput"])
+@pytest.mark.parametrize("module", ["run", "theory.growth", "timing.iteration", "timing.rollouts"])
 def test_numpy_is_loaded_with_one_thread_whatever_the_shell_says(module):
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     script = f"import os, experiments.{module}; print(*(os.environ[n] for n in {names}))"
@@ -45,7 +45,7 @@ def batch(evaluations, ended=None):
 def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
     """A tenth of the evaluations every 2 s: lines at 6 s and 12 s, and when the run ends."""
     clock = iter(range(2, 40, 2))
-    monkeypatch.setattr("experiments.run.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("experiments.runs.job.time.monotonic", lambda: float(next(clock)))
     assert SECONDS_BETWEEN_LINES == 5
     name = "es on levy, seed 0"
     progress = Progress(name, 1000, began=0.0, last=0.0)
@@ -64,11 +64,11 @@ def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("target", "words", "wanted"),
     [("replicate", ["RUNS=2"], "--configfile config.yaml --config runs=2"),
-     ("figure_3", ["RUNS=2"], "results/figures/figure_3.png --configfile config.yaml --config"),
+     ("figure_3", ["RUNS=2"], "/figures/figure_3.png --configfile config.yaml --config"),
      ("quick", ["CORES=3"], "--cores 3 --configfile config.yaml tests/quick.yaml"),
      ("replicate", ["CONFIG=a.yaml b.yaml"], "--cores all --configfile a.yaml b.yaml"),
-     ("so_far", ["CONFIG=a.yaml b.yaml"], "-m experiments.so_far --config a.yaml b.yaml"),
-     ("publish", ["TABLES=x"], "-m experiments.publish --tables x"),
+     ("interim", ["CONFIG=a.yaml b.yaml"], "publishing.interim --config a.yaml b.yaml"),
+     ("publish", ["TABLES=x"], "-m experiments.publishing.publish --tables x"),
      ("certify", ["BASE=HEAD~1"], "-m experiments.certify HEAD~1")],
 )  # fmt: skip
 def test_options_of_make_reach_the_command(target, words, wanted):

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from experiments import single, trace
-from experiments.single import Spec
+from experiments.runs import record, simulate, trace
+from experiments.runs.spec import Spec
 
 SPEC = Spec("levy", "fast_ingo", 40_000, 1e-10, {"dim": 10}, {"initial_std": 0.5})
 
@@ -17,7 +17,7 @@ def rows_due(every, last):
     due, rows = 1, []
     while due <= last:
         rows.append(due)
-        due = trace.next_row(due, every)
+        due = record.next_row(due, every)
     return rows
 
 
@@ -37,13 +37,13 @@ def test_the_grid_contains_every_multiple_and_only_grows(every):
 
 @pytest.fixture(scope="module")
 def run():
-    return single.run(SPEC, 4)
+    return simulate.run(SPEC, 4)
 
 
 def test_the_rows_of_a_run(run):
     rows, metadata = run
     table = rows.table(metadata).to_pandas()
-    assert list(table) == list(trace.COLUMNS)
+    assert list(table) == list(record.COLUMNS)
     assert (table["evaluations"] == table["iteration"] * 12).all()
     assert list(table["iteration"][:-1]) == rows_due(1000, table["iteration"].iloc[-1] - 1)
     assert (table["best"] <= table["batch_min"]).all()
@@ -57,10 +57,10 @@ def test_the_rows_of_a_run(run):
 
 def test_hits_are_the_first_evaluations_at_each_target(run):
     rows, _ = run
-    assert len(rows.hits) == len(trace.TARGETS)  # the run reached 1e-10, the last of them
+    assert len(rows.hits) == len(record.TARGETS)  # the run reached 1e-10, the last of them
     assert rows.hits == sorted(rows.hits)
     table = rows.table({}).to_pandas()
-    for target, hit in zip(trace.TARGETS, rows.hits, strict=True):
+    for target, hit in zip(record.TARGETS, rows.hits, strict=True):
         before = table[table["evaluations"] < hit]
         after = table[table["evaluations"] >= hit]
         assert (before["best"] > target).all()
@@ -68,10 +68,10 @@ def test_hits_are_the_first_evaluations_at_each_target(run):
 
 
 def test_targets_have_five_a_decade():
-    assert trace.TARGETS[0] == 1e8
-    assert trace.TARGETS[-1] == 1e-10
-    assert len(trace.TARGETS) == 18 * 5 + 1
-    assert {10.0**k for k in range(-10, 9)} <= set(trace.TARGETS)
+    assert record.TARGETS[0] == 1e8
+    assert record.TARGETS[-1] == 1e-10
+    assert len(record.TARGETS) == 18 * 5 + 1
+    assert {10.0**k for k in range(-10, 9)} <= set(record.TARGETS)
 
 
 def test_reading_gives_back_what_was_written(run, tmp_path):
@@ -124,8 +124,8 @@ def test_a_file_with_other_columns_is_no_trace(tmp_path):
 
 def test_the_same_run_twice_is_the_same_bits(run, tmp_path):
     trace.write(tmp_path / "a.parquet", *run)
-    trace.write(tmp_path / "b.parquet", *single.run(SPEC, 4))
-    trace.write(tmp_path / "c.parquet", *single.run(SPEC, 5))
+    trace.write(tmp_path / "b.parquet", *simulate.run(SPEC, 4))
+    trace.write(tmp_path / "c.parquet", *simulate.run(SPEC, 5))
     assert trace.same_data(tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert not trace.same_data(tmp_path / "a.parquet", tmp_path / "c.parquet")
 
@@ -136,11 +136,11 @@ def test_starts_are_paired_and_noise_is_not():
     for algorithm in ("fast_ingo", "igo"):
         spec = Spec("levy", algorithm, 24, 0.0, {"dim": 10}, {"initial_std": 0.5})
         seen = []
-        single.run(spec, 0, seen.append)
+        simulate.run(spec, 0, seen.append)
         means.append(seen[0].state.mean)
         batches.append(seen[0].x)
     assert np.array_equal(*means)
     assert not np.array_equal(*batches)
     other = []
-    single.run(Spec("levy", "igo", 24, 0.0, {"dim": 10}), 1, other.append)
+    simulate.run(Spec("levy", "igo", 24, 0.0, {"dim": 10}), 1, other.append)
     assert not np.array_equal(means[0], other[0].state.mean)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.trace import read, same_data
+from experiments.runs.trace import read, same_data
 
 ROOT = Path(__file__).parent.parent
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
@@ -134,12 +134,14 @@ def test_every_kind_of_figure_and_table_is_made(fresh):
         runs=1,
         experiments={
             "tiny": {**cell, "algorithms": {"fast_ingo": {}}},
-            "arms": {**cell, "algorithms": {"old": {"algorithm": "fast_ingo", "mean_step": "old"}}},
-            "walk": {"budget": 12, "target": -1, "problems": {"swimmer": walk},
+            "others": {
+                **cell, "algorithms": {"old": {"algorithm": "fast_ingo", "mean_step": "old"}}
+            },
+            "walk": {"budget": 12, "target": None, "problems": {"swimmer": walk},
                      "algorithms": {"fast_ingo": {"samples": 6, "step_size": 0.3}}},
         },
         figures={"reward": {"experiment": "walk", "kind": "reward"}},
-        readings={"experiment": "arms", "of": "tiny"},
+        variants={"experiment": "others", "of": "tiny"},
         theory={"gap": {"dim": 3, "repeats": 20, "conditions": [1, 10]}, "hyper_parameters": {}},
     )  # fmt: skip
     fresh.snakemake("--cores", "2")
@@ -151,7 +153,7 @@ def test_every_kind_of_figure_and_table_is_made(fresh):
     }  # fmt: skip
     assert {f"figures/{n}.png" for n in ("reward", "theory_gap", "theory_hyper_parameters")} <= made
     assert {"tables/theory/gap.csv", "tables/theory/hyper_parameters.csv"} <= made
-    assert {"readings.csv", "readings.md", "claims.csv", "claims.md"} <= made
+    assert {"variants.csv", "variants.md", "claims.csv", "claims.md"} <= made
     # the tables of the theory are among what the verdicts come from
     verdicts = (results / "claims.md").read_text()
     assert "| 26 | INGO has fewer hyper-parameters than CMA-ES. | **partly** |" in verdicts
@@ -211,7 +213,7 @@ def test_a_second_run_says_that_nothing_is_to_be_done(full):
 
 
 def test_restored_traces_are_not_run_again(full, fresh):
-    keep = [sys.executable, "-m", "experiments.keep"]
+    keep = [sys.executable, "-m", "experiments.publishing.archive"]
     kept = ["--config", "config.yaml", "--kept", str(fresh.folder / "kept")]
     for project, direction in ((full, "pack"), (fresh, "restore")):
         done = subprocess.run(
@@ -285,7 +287,7 @@ def test_an_edit_reruns_what_it_touches_and_a_sentence_nothing(full):
         assert full.would_run() == {}
         es.write_text(text.replace("(u @ samples.z) / u.size", "(u @ samples.z)"))
         assert full.would_run() == {
-            "trace": 4, "table": 1, "statistics": 1, "figure": 1, "claims": 1, "all": 1,
+            "trace": 4, "table": 1, "summaries": 1, "figure": 1, "claims": 1, "all": 1,
         }  # fmt: skip
     finally:
         es.write_text(text)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-
 import yaml
-
-from experiments import run
 
 CONFIG = {
     "root_seed": 5,
@@ -34,6 +30,6 @@ def write_config(folder, **keys):
 
 def do_run(plan, problem, algorithm, seed):
     """Make one trace, as a job of the workflow does."""
-    _, _, _, *arguments = shlex.split(plan.command("tiny", problem, algorithm))
-    path = plan.trace("tiny", problem, algorithm, seed)
-    run.main([*arguments, "--code", plan.code("tiny", problem, algorithm), "--to", path])
+    cell = ("tiny", problem, algorithm)
+    path = plan.trace(*cell, seed)
+    plan.trace_command(*cell).call("--code", plan.fingerprint(*cell), "--to", path)

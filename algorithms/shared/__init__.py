@@ -1,0 +1,1 @@
+"""What the optimisers share: interface, loop, distributions, shaping, linear algebra."""

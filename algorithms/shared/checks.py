@@ -1,0 +1,61 @@
+"""Is the value of a hyper-parameter allowed? Each check raises ValueError that says what is."""
+
+from __future__ import annotations
+
+from .settings import RULES
+
+
+def positive(name: str, value: object) -> None:
+    """A finite number above zero."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < float("inf"):  # type: ignore[operator]
+        raise ValueError(f"{name} is {value!r}; allowed: a positive number")
+
+
+def positive_or_rule(name: str, value: object) -> None:
+    """A positive number, or the name of a rule by the dimension (``settings.RULES``)."""
+    if not isinstance(value, str):
+        positive(name, value)
+    elif value not in RULES:
+        raise ValueError(f"{name} is {value!r}; allowed: a positive number, {', '.join(RULES)}")
+
+
+def probability(name: str, value: object, *rules: str) -> None:
+    """A number from 0 to 1, or the name of one of ``rules``."""
+    known = value in rules
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        known = 0.0 <= value <= 1.0
+    if not known:
+        allowed = ", ".join(("a number from 0 to 1", *rules))
+        raise ValueError(f"{name} is {value!r}; allowed: {allowed}")
+
+
+def between_0_and_1(name: str, value: object) -> None:
+    """A number between 0 and 1, both excluded."""
+    if not isinstance(value, float) or not 0 < value < 1:
+        raise ValueError(f"{name} is {value!r}; allowed: a number between 0 and 1")
+
+
+def whole(name: str, value: object, smallest: int) -> None:
+    """A whole number ≥ smallest."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+        raise ValueError(f"{name} is {value!r}; allowed: a whole number ≥ {smallest}")
+
+
+def samples(value: object, smallest: int = 2) -> None:
+    """N: None (the paper's rule) or a whole number ≥ smallest."""
+    if value is not None:
+        whole("samples", value, smallest)
+
+
+def pairs(value: object) -> None:
+    """N of antithetic pairs: None (the paper's rule) or an even number."""
+    samples(value)
+    if isinstance(value, int) and value % 2:
+        raise ValueError(f"samples is {value}; allowed: an even number (antithetic)")
+
+
+def choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    """One of ``allowed``."""
+    if isinstance(value, bool) != isinstance(allowed[0], bool) or value not in allowed:
+        raise ValueError(f"{name} is {value!r}; allowed: {', '.join(map(str, allowed))}")

@@ -1,0 +1,58 @@
+"""From raw function values to the weights that an update multiplies its samples with."""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+import numpy as np
+
+from .interface import Array, Ending, Stop
+
+
+def standardise(values: Array, ddof: int = 1) -> tuple[Array, Ending | None]:
+    """Centre the values of a batch and divide by their standard deviation.
+
+    h_i = (f_i − f̄) / s,  s² = Σ (f_i − f̄)² / (N − ddof)
+
+    Args:
+        values: (N,) function values.
+        ddof: 1 as MATLAB's std, 0 for the population's.
+
+    Returns:
+        (N,) values h with Σ h = 0, and None; or, when h does not exist, the values as they are and
+        the reason: ``flat`` (all equal) or ``diverged`` (one is not finite).
+
+    Source: Section 4.1, the transformation h(f(x_i)). Differs: none; the text leaves ddof open and
+        calls h "monotonic" (for one batch it is; it is not a function of the rank).
+    """
+    # Measured from the first value, equal values are exact zeros, so "flat" needs no tolerance.
+    h = values - values[0]
+    h -= h.sum() / h.size
+    s = sqrt(h @ h / (h.size - ddof))
+    if not isfinite(s):
+        return values, Ending(Stop.DIVERGED)
+    if s == 0.0:
+        return values, Ending(Stop.FLAT)
+    h /= s
+    return h, None
+
+
+def centred_ranks(values: Array) -> tuple[Array, Ending | None]:
+    """Ranks of a batch, spread evenly over [−1/2, 1/2]; the best value gets −1/2.
+
+    u_i = (rank_i − 1)/(N − 1) − 1/2, equal values share the mean of their ranks.
+
+    Args:
+        values: (N,) function values; infinities are ranked, a NaN ends the run as ``diverged``.
+
+    Source: Salimans et al. (2017), fitness shaping. Differs: their code breaks ties by position,
+        which turns a flat batch into a step in a direction that means nothing.
+    """
+    if np.isnan(values).any():
+        return values, Ending(Stop.DIVERGED)
+    ordered = np.sort(values)
+    rank = ordered.searchsorted(values, "left") + ordered.searchsorted(values, "right") - 1
+    return rank / (2.0 * (values.size - 1)) - 0.5, None
+
+
+SHAPINGS = {"centred_ranks": centred_ranks, "standardise": standardise}

@@ -1,0 +1,1 @@
+"""The paper's sentences, judged: measures, verdicts, variants of the setting."""

@@ -1,0 +1,352 @@
+"""From config files to checked settings: every mistake is named before the first job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+import algorithms
+import problems
+from experiments.command import parser
+from experiments.runs.spec import Spec
+from figures.commands import OPTIONS
+
+SPACES = ("real", "binary", "categorical")  # that an optimiser can search
+SCHEMA = Path(__file__).with_name("config.schema.yaml")
+Validator = extend(
+    Draft202012Validator,
+    # JSON has one kind of number, but 2.0 is no count of evaluations, and .nan no target.
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, x: isinstance(x, int) and not isinstance(x, bool),
+            "number": lambda _, x: type(x) in (int, float) and isfinite(x),
+        }
+    ),
+)
+
+
+class ConfigError(ValueError):
+    """The config asks for something that is not allowed; the message says what, where and why."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid of problems × optimisers × seeds."""
+
+    name: str
+    runs: int
+    cells: dict[tuple[str, str], Spec]  # by the names of problem and optimiser in the config
+    labels: dict[str, str]  # what pictures and tables call the optimisers
+    shared: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Of an optimiser whose runs another experiment makes: that experiment, and its name there."""
+
+    @property
+    def own(self) -> dict[tuple[str, str], Spec]:
+        """The cells whose runs this experiment makes itself."""
+        return {cell: spec for cell, spec in self.cells.items() if cell[1] not in self.shared}
+
+    @property
+    def problems(self) -> list[str]:
+        return list(dict.fromkeys(problem for problem, _ in self.cells))
+
+    @property
+    def algorithms(self) -> list[str]:
+        return list(dict.fromkeys(algorithm for _, algorithm in self.cells))
+
+    @property
+    def optimisers(self) -> dict[str, str]:
+        """The optimiser, as its file is called, behind each name of ``algorithms``."""
+        return {name: spec.algorithm for (_, name), spec in self.cells.items()}
+
+
+def read(*paths: str | Path) -> dict[str, Any]:
+    """The settings of config files, each laid over the ones before it, as Snakemake does; one
+    without an entry changes nothing.
+
+    Raises:
+        ConfigError: a file cannot be read.
+    """
+    config: dict[str, Any] = {}
+    for path in paths:
+        try:
+            over = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ConfigError(f"cannot read the config {path}: {error}") from error
+        config = merge(config, {} if over is None else over)
+    return config
+
+
+def merge(base: Any, over: Any) -> Any:
+    """``over`` laid over ``base``: mappings entry by entry, all else as a whole."""
+    if isinstance(base, dict) and isinstance(over, dict):
+        return base | {key: merge(base.get(key), value) for key, value in over.items()}
+    return over
+
+
+def experiments(config: dict[str, Any]) -> dict[str, Experiment]:
+    """The experiments of a config that ``check_schema`` has passed.
+
+    Raises:
+        ConfigError: an optimiser, problem or parameter does not exist, or has a value that is not
+            allowed.
+    """
+    made: dict[str, Experiment] = {}
+    for name, settings in config["experiments"].items():
+        runs = min(config["runs"], settings.get("runs", config["runs"]))
+        where = f"experiments.{name}"
+        entries = dict(_present(settings["algorithms"]))
+        cells = dict(_cells(where, settings, config["root_seed"], made))
+        shared = {
+            key: _place(own)
+            for key, own in entries.items()
+            if "same_as" in own and _makes(made, _place(own), key, cells, runs)
+        }
+        labels = {key: own.get("label", key) for key, own in entries.items()}
+        made[name] = Experiment(name, runs, cells, labels, shared)
+    return made
+
+
+def _place(own: dict[str, Any]) -> tuple[str, str]:
+    """The experiment, and the optimiser's name there, that an entry is ``same_as``."""
+    experiment, _, name = own["same_as"].partition("/")
+    return experiment, name
+
+
+def _makes(
+    made: dict[str, Experiment],
+    place: tuple[str, str],
+    key: str,
+    cells: dict[tuple[str, str], Spec],
+    runs: int,
+) -> bool:
+    """Whether another experiment makes all runs of these cells that are called ``key``."""
+    other, name = made[place[0]], place[1]
+    mine = {problem: spec for (problem, own), spec in cells.items() if own == key}
+    return runs <= other.runs and all(other.own.get((p, name)) == s for p, s in mine.items())
+
+
+def _cells(
+    where: str, settings: dict[str, Any], root_seed: int, made: dict[str, Experiment]
+) -> Iterator[tuple[tuple[str, str], Spec]]:
+    """The cells of an experiment, each built once so that a mistake shows now."""
+    dim = {"dim": settings["dim"]} if "dim" in settings else {}
+    for key in ("problems", "algorithms"):
+        if not _present(settings[key]):
+            raise ConfigError(f"{where}.{key} are all null; leave one")
+    for problem_name, problem_settings in _present(settings["problems"]):
+        # A problem of another size or speed than the others has a budget and an N of its own.
+        budget = problem_settings.get("budget", settings["budget"])
+        samples = {k: v for k, v in problem_settings.items() if k == "samples"}
+        problem, problem_parameters = _named(
+            "problem", problem_name, dim | _without(problem_settings, "budget", "samples")
+        )
+        built = _build(
+            problems.build, f"{where}.problems.{problem_name}", problem, problem_parameters
+        )
+        spec = partial(
+            Spec,
+            problem=problem,
+            budget=budget,
+            target=settings["target"],
+            problem_parameters=problem_parameters,
+            record_every=settings.get("record_every", 1000),
+            root_seed=root_seed,
+        )
+        for name, own in _present(settings["algorithms"]):
+            at = f"{where}.algorithms.{name}"
+            if "same_as" in own:
+                if extra := _without(own, "label", "same_as"):
+                    raise ConfigError(f"{at}: beside same_as goes label only, not {list(extra)}")
+                known = [f"{e.name}/{key}" for e in made.values() for key in e.algorithms]
+                check_known(f"{at}.same_as", own["same_as"], known)
+                experiment, key = _place(own)
+                theirs = next(s for (_, n), s in made[experiment].cells.items() if n == key)
+                algorithm, parameters = theirs.algorithm, theirs.algorithm_parameters
+            else:
+                algorithm, parameters = _named(
+                    "algorithm", name, settings.get("common", {}) | samples | _without(own, "label")
+                )
+            optimiser = _build(algorithms.build, at, algorithm, parameters)
+            check_known(f"{at}: the class's space", getattr(optimiser, "space", ""), SPACES)
+            if optimiser.space != built.space:
+                raise ConfigError(
+                    f"{at} searches a {optimiser.space} space, but "
+                    f"{where}.problems.{problem_name} has a {built.space} one"
+                )
+            if budget < (size := optimiser.batch_size(built.dim)):
+                raise ConfigError(
+                    f"{where}: budget is {budget} on {problem_name}, less than one batch of "
+                    f"{name}, {size} evaluations"
+                )
+            yield (problem_name, name), spec(algorithm=algorithm, algorithm_parameters=parameters)
+
+
+def _present(entries: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Entries but those that a later config file has set to null."""
+    return [(name, settings) for name, settings in entries.items() if settings is not None]
+
+
+def _without(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in settings.items() if key not in keys}
+
+
+def _named(kind: str, name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The settings under a name, split into what is meant (the name, if not given) and the
+    parameters.
+    """
+    return settings.get(kind, name), _without(settings, kind)
+
+
+def _build(make: Any, where: str, name: str, parameters: dict[str, Any]) -> Any:
+    try:
+        return make(name, parameters)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(f"{where}: {error}") from error
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def check_schema(config: dict[str, Any]) -> None:
+    """Raise ConfigError, with all mistakes at once, unless a config keeps to the schema."""
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
+    errors = sorted(Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path)))
+    if errors:
+        raise ConfigError("\n".join(dict.fromkeys(map(_explain, errors))))
+
+
+def _explain(error: ValidationError) -> str:
+    """One line: the key, its value, and what is allowed."""
+    where = ".".join(map(str, error.absolute_path)) or "the config"
+    if error.validator == "additionalProperties":
+        allowed = error.schema["properties"]
+        unknown = [key for key in error.instance if key not in allowed]
+        return f"{where} has no key {', '.join(map(repr, unknown))}; allowed: {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{where} lacks {', '.join(map(repr, missing))}"
+    allowed = {
+        "minimum": f"a number ≥ {error.validator_value}",
+        "minLength": "a text that is not empty",
+        "minProperties": "at least one entry",
+        "enum": f"one of {error.validator_value}",
+        "type": f"a value of type {_either(error.validator_value)}",
+        "pattern": f"a name of the form {error.validator_value}",
+    }.get(str(error.validator), error.message)
+    return f"{where} is {error.instance!r}; allowed: {allowed}"
+
+
+def _either(types: Any) -> str:
+    return " or ".join(types) if isinstance(types, list) else str(types)
+
+
+def check_known(where: str, name: str, known: Iterable[str]) -> None:
+    """Raise ConfigError unless ``name`` is one of ``known``."""
+    if name not in known:
+        raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(known)}")
+
+
+def check_figure(where: str, settings: dict[str, str], known: Iterable[str]) -> None:
+    """Raise ConfigError unless a figure draws one of the ``known`` experiments, with options of its
+    kind.
+    """
+    check_known(f"{where}.experiment", settings["experiment"], known)
+    allowed = {k: v for k, v in OPTIONS[kind(settings)].items() if isinstance(v, tuple)}
+    for key, value in options(settings).items():
+        if key not in allowed:
+            raise ConfigError(
+                f"{where}.{key} does not go with the kind {kind(settings)}; "
+                f"what does: {', '.join(allowed) or 'nothing'}"
+            )
+        check_known(f"{where}.{key}", value, allowed[key])
+
+
+def kind(figure: dict[str, str]) -> str:
+    """The module that draws a figure."""
+    return figure.get("kind", "convergence")
+
+
+def options(figure: dict[str, str]) -> dict[str, str]:
+    """What a figure sets for its drawing."""
+    return _without(figure, "experiment", "kind", "title", "note")
+
+
+def check_theory(theory: dict[str, dict[str, Any]], known: dict[str, Experiment]) -> None:
+    """Raise ConfigError unless the theory is of Algorithm 3 on problems that state constants."""
+    convex = [name for name, module in problems.available().items() if module == "convex"]
+    for question, sizes in theory.items():
+        for name in sizes.get("problems", []):
+            check_known(f"theory.{question}.problems", name, convex)
+        if "experiment" in sizes:
+            where = f"theory.{question}.experiment"
+            check_known(where, sizes["experiment"], known)
+            for spec in known[sizes["experiment"]].cells.values():
+                check_known(f"{where}, a problem of it,", spec.problem, convex)
+                check_known(f"{where}, an optimiser of it,", spec.algorithm, ["framework"])
+
+
+def check_variants(variants: dict[str, str], known: dict[str, Experiment]) -> None:
+    """Raise ConfigError unless each variant can take the place of one optimiser."""
+    for key, name in variants.items():
+        check_known(f"variants.{key}", name, known)
+    if variants:
+        paper = list(known[variants["of"]].optimisers.values())
+        for name, optimiser in known[variants["experiment"]].optimisers.items():
+            if optimiser not in paper:
+                raise ConfigError(
+                    f"variants.experiment: {name} is a variant of {optimiser}, which "
+                    f"{variants['of']} does not run; it runs: {', '.join(paper)}"
+                )
+            if paper.count(optimiser) > 1:
+                raise ConfigError(
+                    f"variants.of: {variants['of']} runs {optimiser} in several settings, so that "
+                    f"{name} has no single one to take the place of"
+                )
+
+
+def check_film(film: dict[str, Any], known: dict[str, Experiment]) -> None:
+    """Raise ConfigError unless the film is of a run that is asked for."""
+    if film:
+        check_known("film.experiment", film["experiment"], known)
+        experiment = known[film["experiment"]]
+        for key, names in (("problem", experiment.problems), ("algorithm", experiment.algorithms)):
+            check_known(f"film.{key}", film[key], names)
+
+
+def check_writable(folder: Path) -> None:
+    """Raise ConfigError unless the folder, or the nearest one above it that exists, takes files."""
+    existing = folder.absolute()
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"results is {str(folder)!r}; {existing} is no folder that can be written"
+        )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print a value of config files: what the Makefile asks for."""
+    made = parser("experiments.config", __doc__)
+    made.add_argument("key", help="at the top of the config")
+    made.add_argument("configs", type=Path, nargs="+")
+    args = made.parse_args(arguments)
+    try:
+        config = read(*args.configs)
+        check_known("the key", args.key, config)
+    except ConfigError as error:
+        sys.exit(f"error: {error}")
+    print(config[args.key])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What is kept with the project and shown in its README."""

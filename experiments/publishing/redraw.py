@@ -1,0 +1,64 @@
+"""Every figure, table and verdict anew from the kept tables, without a run and without Snakemake.
+
+python -m experiments.publishing.redraw results/published
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from experiments import command
+from experiments.command import Command
+from experiments.paths import ROOT
+from experiments.plan import load
+
+
+def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
+    """Redraw what the tables in ``results`` and the config allow; the names of what was made.
+
+    Raises:
+        ValueError: there are no tables, or the name of the folder cannot go into a command.
+    """
+    if not (results / "tables").is_dir():
+        raise ValueError(f"{results} has no folder tables; what is kept: results/published")
+    plan = load(*configs, results=str(results))
+    there = [name for name in plan.experiments if Path(plan.tables(name)[0]).is_file()]
+    pictures = {
+        f"figures/{figure}": plan.figure_command(figure)
+        for figure, settings in plan.figures.items()
+        if settings["experiment"] in there
+    } | {
+        f"figures/theory_{question}": plan.theory_figure_command(question)
+        for question in plan.theory
+        if Path(plan.theory_table(question)).is_file()
+    }
+    tables = {f"tables/{name}": plan.summaries_command(name) for name in there}
+    tables |= {
+        f"tables/{name}/rewards": plan.rewards_command(name)
+        for name in plan.rewarded
+        if name in there
+    }
+    tables |= {"tables/table_1": plan.table_1_command(), "claims": plan.claims_command()}
+    if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
+        tables["variants"] = plan.variants_command()
+    made = tables | pictures
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(Command.call, made.values()))
+    return list(made)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Redraw and say what was made."""
+    parser = command.parser("experiments.publishing.redraw", __doc__)
+    parser.add_argument("results", type=Path, help="folder with the kept tables")
+    try:
+        print("\n".join(redraw(parser.parse_args(arguments).results)))
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One run: its spec, its random streams, its record, its file, its job."""

@@ -1,0 +1,1 @@
+"""From traces to tables: runs, curves, estimates, summaries."""

@@ -1,0 +1,85 @@
+"""The tables that rules made, read by experiment and cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from experiments.runs.record import TARGETS
+
+
+class Missing(Exception):
+    """A table, or a cell of one, that a measure needs is not there."""
+
+
+class Tables:
+    """The tables of runs, by experiment, read when first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._runs: dict[str, pd.DataFrame] = {}
+
+    def runs(self, experiment: str, problem: str, algorithm: str) -> pd.DataFrame:
+        """The runs of a cell, ordered by seed.
+
+        Raises:
+            Missing: there are none.
+        """
+        table = self.table(experiment)
+        cell = table[(table["problem"] == problem) & (table["algorithm"] == algorithm)]
+        if cell.empty:
+            raise Missing(f"no runs of {algorithm} on {problem} in {experiment}")
+        return cell.sort_values("seed", ignore_index=True)
+
+    def table(self, experiment: str) -> pd.DataFrame:
+        """All runs of an experiment.
+
+        Raises:
+            Missing: it has no table.
+        """
+        if experiment not in self._runs:
+            path = self.folder / experiment / "runs.parquet"
+            if not path.is_file():
+                raise Missing(f"no table {experiment}/runs.parquet")
+            self._runs[experiment] = pd.read_parquet(path)
+        return self._runs[experiment]
+
+    def but(self, experiment: str, runs: pd.DataFrame) -> Tables:
+        """The same tables, with other runs in the place of an experiment's."""
+        other = Tables(self.folder)
+        other._runs = {**self._runs, experiment: runs}
+        return other
+
+    def theory(self, table: str, only: dict[str, str]) -> pd.DataFrame:
+        """The rows of a table of the theory that have these entries.
+
+        Raises:
+            Missing: there are none.
+        """
+        path = self.folder / "theory" / f"{table}.csv"
+        if not path.is_file():
+            raise Missing(f"no table theory/{table}.csv")
+        rows = pd.read_csv(path)
+        for column, value in only.items():
+            rows = rows[rows[column] == value]
+        if rows.empty:
+            raise Missing(f"no rows {only} in theory/{table}.csv")
+        return rows
+
+    def problems(self, experiment: str, algorithm: str) -> list[str]:
+        """The problems that an optimiser ran on."""
+        table = self.table(experiment)
+        return list(dict.fromkeys(table.loc[table["algorithm"] == algorithm, "problem"]))
+
+
+def evaluations_to(runs: pd.DataFrame, target: float) -> NDArray[np.float64]:
+    """Evaluations until each run had reached ``target`` above the minimum; inf if it did not.
+
+    Raises:
+        ValueError: ``target`` is none of TARGETS.
+    """
+    at = TARGETS.index(target)
+    return np.array([hits[at] if len(hits) > at else np.inf for hits in runs["hits"]], dtype=float)

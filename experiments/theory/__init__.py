@@ -1,0 +1,1 @@
+"""The theorems by experiment, a module per question."""

@@ -1,0 +1,1 @@
+"""What takes how long, as ratios: an iteration, a roll-out, the workflow."""

@@ -1,0 +1,167 @@
+"""Time per iteration of INGO's update against others, as ratios taken in turn on one core.
+
+    python -m experiments.timing.iteration --dims 30 100 300 1000 --to results/benchmark
+
+Contenders, all with the paper's N on the Ellipsoid: INGO as in algorithms/ingo.py; the textbook
+update (an eigendecomposition and an inverse a step); pycma and the cmaes package, full covariance;
+and the floor, what no such method can do without: N·d normal numbers, two products of N×d with d×d
+entries (to draw, and to move a covariance by N outer products), and the function values. Time is
+the processor's for this process: others on the machine do not count.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import algorithms
+import problems
+from algorithms.shared import settings
+from algorithms.shared.shaping import standardise
+from experiments import command
+from experiments.tables import files
+
+Array = NDArray[np.float64]
+Values = Callable[[Array], Array]
+ROUNDS = 7
+SECONDS = 0.25  # of each contender in each round, at least one iteration
+
+
+def ours(name: str, dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
+    """An optimiser of this project."""
+    optimiser = algorithms.build(name, {})
+    state = optimiser.init(rng.random(dim), rng)
+    while True:
+        samples = optimiser.ask(state, rng)
+        state = optimiser.tell(state, samples, f(samples.x))
+        yield
+
+
+def textbook(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
+    """Algorithm 1 as printed: symmetric Σ^½ and Σ^-½ by eigendecomposition, Σ by an inverse."""
+    n = settings.samples(dim)
+    mu, sigma, precision = rng.random(dim), 0.25 * np.eye(dim), 4.0 * np.eye(dim)
+    while True:
+        values, vectors = np.linalg.eigh(sigma)
+        root = (vectors * np.sqrt(values)) @ vectors.T
+        root_inverse = (vectors / np.sqrt(values)) @ vectors.T
+        z = rng.standard_normal((n, dim))
+        h, _ = standardise(f(mu + z @ root))
+        v = z @ root_inverse
+        w = h / (n * dim)
+        precision = precision + v.T @ (w[:, None] * v)
+        sigma = np.linalg.inv(precision)
+        sigma = (sigma + sigma.T) / 2
+        mu = mu - sigma @ (w @ v)
+        yield
+
+
+def cmaes_package(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
+    """The cmaes package, one point asked at a time as it wants."""
+    from cmaes import CMA
+
+    es = CMA(mean=rng.random(dim), sigma=0.5, population_size=settings.samples(dim), seed=1)
+    while True:
+        points = [es.ask() for _ in range(es.population_size)]
+        es.tell(list(zip(points, f(np.array(points)), strict=True)))
+        yield
+
+
+def floor(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
+    """Random numbers, two matrix products and f."""
+    n = settings.samples(dim)
+    b, mu = rng.standard_normal((dim, dim)), rng.random(dim)
+    while True:
+        z = rng.standard_normal((n, dim))
+        y = z @ b.T
+        f(mu + y)
+        y.T @ z
+        yield
+
+
+def contenders(dim: int) -> dict[str, Iterator[None]]:
+    """One endless run of each contender; ``next`` does an iteration."""
+    f = problems.build("ellipsoid", {"dim": dim}).evaluate
+    return {
+        "INGO": ours("ingo", dim, f, np.random.default_rng(0)),
+        "floor": floor(dim, f, np.random.default_rng(0)),
+        "textbook": textbook(dim, f, np.random.default_rng(0)),
+        "pycma": ours("cma_es", dim, f, np.random.default_rng(0)),
+        "cmaes": cmaes_package(dim, f, np.random.default_rng(0)),
+    }
+
+
+def seconds_per_iteration(run: Iterator[None]) -> float:
+    """Mean over as many iterations as fit in SECONDS, and over one at least."""
+    began, count, spent = time.process_time(), 0, 0.0
+    while spent < SECONDS or not count:
+        next(run)
+        count += 1
+        spent = time.process_time() - began
+    return spent / count
+
+
+def measure(dims: list[int]) -> pd.DataFrame:
+    """A row per dimension and contender: microseconds an iteration (median over rounds), and the
+    ratio to INGO's in the same round: median, smallest and largest.
+    """
+    rows = []
+    for dim in dims:
+        runs = contenders(dim)
+        for run in runs.values():
+            for _ in range(5):  # imports, first allocations, first decompositions
+                next(run)
+        times = np.array([[seconds_per_iteration(r) for r in runs.values()] for _ in range(ROUNDS)])
+        ratios = times / times[:, :1]
+        for name, t, r in zip(runs, times.T, ratios.T, strict=True):
+            rows.append((dim, name, 1e6 * np.median(t), np.median(r), r.min(), r.max()))
+        print(f"d = {dim}: done", file=sys.stderr, flush=True)
+    columns = ["dim", "contender", "microseconds", "ratio", "ratio_min", "ratio_max"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def growth(table: pd.DataFrame) -> pd.Series:
+    """Exponent p of time ∝ d^p per contender, by least squares on logarithms."""
+    return pd.Series(
+        {
+            name: np.polyfit(np.log(cell["dim"]), np.log(cell["microseconds"]), 1)[0]
+            for name, cell in table.groupby("contender", sort=False)
+        }
+    )
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """The table for reading."""
+    wide = table.pivot(index="dim", columns="contender")
+    names = list(dict.fromkeys(table["contender"]))
+    lines = ["Time per iteration over INGO's, median of rounds (smallest to largest)", ""]
+    lines += ["| d | INGO, µs |" + "".join(f" {name} / INGO |" for name in names[1:])]
+    lines += ["|---|---|" + "---|" * (len(names) - 1)]
+    for dim, row in wide.iterrows():
+        entries = [
+            f" {row['ratio', n]:.3g} ({row['ratio_min', n]:.3g} to {row['ratio_max', n]:.3g}) |"
+            for n in names[1:]
+        ]
+        lines.append(f"| {dim} | {row['microseconds', 'INGO']:.0f} |" + "".join(entries))
+    fitted = ", ".join(f"{name} {p:.2f}" for name, p in growth(table).items())
+    return "\n".join([*lines, "", f"Growth: time ∝ d^p with p = {fitted}.", ""])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and write .csv and .md."""
+    parser = command.parser("experiments.timing.iteration", __doc__)
+    parser.add_argument("--dims", type=int, nargs="+", default=[30, 100, 300, 1000])
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    table = measure(args.dims)
+    files.write(table, markdown(table), args.to)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+# What takes how long, as ratios. No part of `all`, since they are about a machine; each runs alone,
+# or the ratios are noise.
+
+
+rule iteration:
+    output:
+        multiext(f"{plan.results}/iteration", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/iteration.log",
+    conda:
+        "../../environment.yml"
+    threads: lambda w: workflow.cores
+    params:
+        stem=plan.results / "iteration",
+        code=fingerprint("experiments.timing.iteration", "algorithms.ingo", "algorithms.cma_es"),
+    shell:
+        "python -m experiments.timing.iteration --to {params.stem} 2> {log}"
+
+
+rule rollouts:
+    output:
+        multiext(f"{plan.results}/rollouts", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/rollouts.log",
+    conda:
+        "../../environment.yml"
+    threads: lambda w: workflow.cores
+    params:
+        stem=plan.results / "rollouts",
+        code=fingerprint("experiments.timing.rollouts"),
+    shell:
+        "python -m experiments.timing.rollouts --to {params.stem} 2> {log}"
+
+
+# What the workflow itself costs, as a share of the runs that were timed so far.
+rule workflow:
+    output:
+        multiext(f"{plan.results}/workflow", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/workflow.log",
+    conda:
+        "../../environment.yml"
+    threads: lambda w: workflow.cores
+    params:
+        times=plan.results / "times",
+        stem=plan.results / "workflow",
+        code=fingerprint("experiments.timing.workflow"),
+    shell:
+        "python -m experiments.timing.workflow --times {params.times} --to {params.stem} 2> {log}"

@@ -1,0 +1,115 @@
+"""What the workflow itself costs: CPU time of jobs that do next to nothing, and its share of all.
+
+    python -m experiments.timing.workflow --times results/times --to results/overhead
+
+Two workflows of one-batch runs of Figure 1 differ by some jobs; the difference of their CPU time,
+Snakemake and all processes that it started, over that of the jobs is what a job costs beside its
+iterations: its place in Snakemake's plan, a shell, Python with its imports, the writing of a trace.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from experiments import command
+from experiments.paths import KEPT, ROOT
+from experiments.publishing import archive
+from experiments.tables import files
+
+FEW, MANY = 10, 60
+CELL = ("figure_1", "levy", "ingo")
+
+
+def cpu_of_workflow(jobs: int) -> float:
+    """CPU seconds of a workflow with so many runs of one batch, its processes included.
+
+    Raises:
+        RuntimeError: it failed; the message is its own.
+    """
+    experiment, problem, algorithm = CELL
+    config = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    config |= {"results": "results", "runs": jobs, "seeds_per_job": 1}
+    config["experiments"][experiment]["budget"] = 18  # one batch at d = 100
+    folder = f"results/traces/{experiment}/{problem}/{algorithm}"
+    with tempfile.TemporaryDirectory() as here:
+        (Path(here) / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        before = _children()
+        done = subprocess.run(
+            [
+                sys.executable, "-m", "snakemake", "--cores", "1", "--directory", here,
+                "--snakefile", ROOT / "Snakefile",
+                "--workflow-profile", ROOT / "profiles" / "default",
+                *(f"{folder}/{seed}.parquet" for seed in range(jobs)),
+            ],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(done.stdout)
+    return _children() - before
+
+
+def _children() -> float:
+    """CPU seconds of all processes that this one has waited for, and that those have."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def share(jobs: pd.DataFrame, a_job: float) -> pd.DataFrame:
+    """Per experiment: jobs, their mean CPU seconds as Snakemake noted them, and the part of all CPU
+    time that is not iterations, ``a_job`` seconds a job.
+
+    Snakemake's note has a job's own processes, of which ``a_job`` has the start too, so that a
+    part of it is in both: the share is an upper bound.
+    """
+    found = jobs.groupby("experiment")["cpu_seconds"].agg(["size", "sum"]).reset_index()
+    total = pd.DataFrame([("all", found["size"].sum(), found["sum"].sum())], columns=found.columns)
+    found = pd.concat([found, total], ignore_index=True)
+    spent = found["size"] * a_job
+    found["mean"] = found["sum"] / found["size"]
+    found["share"] = spent / (spent + found["sum"])
+    return found.rename(columns={"size": "jobs", "sum": "cpu"})
+
+
+def markdown(start: float, a_job: float, shares: pd.DataFrame) -> str:
+    """The measurement for reading."""
+    lines = [
+        f"A job costs {a_job:.2f} s of CPU time beside its iterations, and a start of the "
+        f"workflow {start:.1f} s.",
+        "",
+    ]
+    if len(shares):
+        lines += [
+            "| experiment | jobs | mean CPU time, s | workflow's share, at most |",
+            "|---|---:|---:|---:|",
+        ]
+        lines += [
+            f"| {row.experiment} | {row.jobs} | {row.mean:.3g} | {100 * row.share:.1f} % |"
+            for row in shares.itertuples(index=False)
+        ]
+    return "\n".join([*lines, ""])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure and write .csv and .md."""
+    parser = command.parser("experiments.timing.workflow", __doc__)
+    parser.add_argument("--times", type=Path, required=True, help="Snakemake's notes of jobs")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="kept traces, with their seconds")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    few, many = (cpu_of_workflow(jobs) for jobs in (FEW, MANY))
+    a_job = (many - few) / (MANY - FEW)
+    jobs = archive.all_seconds(args.times, args.kept)
+    shares = share(jobs, a_job)
+    start = few - FEW * a_job
+    files.write(shares.assign(start=start, a_job=a_job), markdown(start, a_job, shares), args.to)
+
+
+if __name__ == "__main__":
+    main()

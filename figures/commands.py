@@ -1,0 +1,65 @@
+"""The commands that draw, each beside the parser of its arguments. Light: no matplotlib here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.command import Command, parser
+
+# What a figure may set, by its kind: each option with what it may be, of which the first is the
+# default, or with a type.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "convergence": {
+        "column": ("batch_min", "best", "f_mean", "batch_mean"),
+        "band": ("range", "quartiles"),
+        "x": ("linear", "log"),
+        "target": float,
+    },
+    "ecdf": {},
+    "regret": {},
+    "reward": {"x": ("iterations", "evaluations", "environment_steps")},
+    "stability": {},
+}
+
+
+def figure(kind: str, tables: Path, labels: Mapping[str, str], to: Path, **options: Any) -> Command:
+    """A picture of the tables of an experiment.
+
+    Args:
+        kind: the module that draws it, a key of OPTIONS.
+        tables: folder of the tables.
+        labels: what the picture calls each optimiser.
+        to: path without suffix.
+        options: those of its kind.
+    """
+    return Command.of(f"figures.{kind}", tables, **options, labels=json.dumps(labels), to=to)
+
+
+def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
+    made = parser(f"figures.{kind}", about)
+    made.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
+    for option, allowed in OPTIONS[kind].items():
+        if isinstance(allowed, tuple):
+            made.add_argument(f"--{option}", choices=allowed, default=allowed[0])
+        else:
+            made.add_argument(f"--{option}", type=allowed)
+    made.add_argument("--labels", type=json.loads, default={}, help="of optimisers, as JSON")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    return made
+
+
+def film(trace: str, label: str, to: Path) -> Command:
+    """A film of the policy that a run came to."""
+    return Command.of("figures.film", trace, label=label, to=to)
+
+
+def film_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser("figures.film", about)
+    made.add_argument("trace", type=Path, help="of a run on a control problem")
+    made.add_argument("--label", help="what the caption calls the optimiser")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    return made

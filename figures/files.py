@@ -1,0 +1,65 @@
+"""From the files of tables to the files of a picture, with its caption beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+from PIL import Image
+
+from figures import commands
+
+
+def save(figure: Figure, stem: Path, caption: str) -> None:
+    """Write the picture as PDF, SVG and PNG, and its caption beside it: first a paragraph that
+    says what is drawn, which is all that the README shows, then how to read it.
+    """
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    # What is drawn, once for all: "tight" would draw all of it for each file once more.
+    box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
+    for suffix, date in ((".pdf", "CreationDate"), (".svg", "Date")):
+        figure.savefig(stem.with_suffix(suffix), metadata={date: None}, bbox_inches=box)
+    with BytesIO() as drawn:
+        figure.savefig(drawn, format="png", bbox_inches=box)
+        save_png(Image.open(drawn), stem.with_suffix(".png"))
+    stem.with_suffix(".md").write_text(caption + "\n", encoding="utf-8")
+    plt.close(figure)
+
+
+def save_png(image: Image.Image, to: Path) -> None:
+    """Write a picture in the 256 colours that suit it: a third of the file, the same to the eye."""
+    colours = Image.Quantize.MAXCOVERAGE
+    few = image.convert("RGB").quantize(256, colours, kmeans=2, dither=Image.Dither.NONE)
+    few.save(to, optimize=True, dpi=image.info.get("dpi"))
+
+
+def draw_tables(
+    kind: str,
+    about: str | None,
+    draw: Callable[..., tuple[Figure, str]],
+    names: tuple[str, ...],
+    arguments: list[str] | None,
+) -> None:
+    """What a module does that draws one picture from the tables of an experiment.
+
+    Args:
+        kind: the module, a key of ``commands.OPTIONS``.
+        about: its docstring.
+        draw: from these tables, ``labels`` and the options of the kind to the picture and its
+            caption.
+        names: of the tables that it takes, without suffix.
+        arguments: of the command line; None takes the process's own.
+    """
+    args = commands.figure_parser(kind, about).parse_args(arguments)
+    tables = (pd.read_parquet(args.tables / f"{name}.parquet") for name in names)
+    options = {option: getattr(args, option) for option in ("labels", *commands.OPTIONS[kind])}
+    try:
+        figure, caption = draw(*tables, **options)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    save(figure, args.to, caption)

@@ -1,0 +1,36 @@
+# Pictures, each from the tables of an experiment.
+
+
+rule figure:
+    input:
+        lambda w: plan.tables(plan.figures[w.figure]["experiment"]),
+    output:
+        multiext(f"{plan.results}/figures/{{figure}}", ".png", ".pdf", ".svg", ".md"),
+    log:
+        f"{plan.results}/logs/{{figure}}.log",
+    conda:
+        "../environment.yml"
+    params:
+        command=lambda w: str(plan.figure_command(w.figure)),
+        code=lambda w: plan.figure_code(w.figure),
+    shell:
+        "{params.command} 2> {log}"
+
+
+# A trained policy at work; no part of `all`, since it needs EGL.
+if plan.film:
+
+    rule film:
+        input:
+            plan.film_needs(),
+        output:
+            multiext(f"{plan.results}/figures/film", ".gif", ".png", ".md"),
+        log:
+            f"{plan.results}/logs/film.log",
+        conda:
+            "../environment.yml"
+        params:
+            command=str(plan.film_command()),
+            code=fingerprint("figures.film"),
+        shell:
+            "{params.command} 2> {log}"

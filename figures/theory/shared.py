@@ -1,0 +1,101 @@
+"""What the pictures of the theory share: their lines, log axes, and the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments import command as command_line
+from figures import files, style
+from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, RED, SKY, Line
+
+LINES = {
+    "single": Line("one sample", RED, "-", "o"),
+    "batch": Line("independent", BLUE, (0, (5, 1.5)), "s"),
+    "orthogonal": Line("orthogonal", GREEN, "-", "D"),
+    "antithetic": Line("antithetic", ORANGE, (0, (3, 1, 1, 1)), "^"),
+    "estimated": Line("independent, Ĝ estimated", PINK, (0, (1, 1)), "v"),
+    "theorem_2": Line("Theorem 2", BLACK, "-", "o"),
+    "centred": Line("centred by the batch's mean", SKY, "-", "X"),
+}
+# every bound is dotted, in its estimator's colour
+BOUND: dict[str, Any] = {"linewidth": 1.0, "linestyle": ":"}
+
+
+def lines(labels: Iterable[str]) -> dict[str, Line]:
+    """The line of each arm of an experiment. An arm that is not in LINES, which config.yaml may
+    have, gets a line whose colour no other arm has; batch_20 is then called "batch, 20".
+    """
+    labels = list(dict.fromkeys(labels))
+    taken = {LINES[label].color for label in labels if label in LINES}
+    spare = cycle([line for line in LINES.values() if line.color not in taken] or LINES.values())
+
+    def words(label: str) -> str:
+        return re.sub(r"_(?=\d)", ", ", label).replace("_", " ")
+
+    return {label: LINES.get(label) or next(spare)._replace(label=words(label)) for label in labels}
+
+
+def mean_over(table: pd.DataFrame) -> str:
+    """How many runs a curve is the mean of, in words."""
+    runs = table["runs"].iloc[0]
+    return "one run" if runs == 1 else f"mean over {runs} runs with its 95 % interval"
+
+
+def with_interval(row: pd.Series, name: str) -> str:
+    """A number with its 95 % interval; a single run has none."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return f"{row[name]:.2f}" + (f" ({low:.2f} to {high:.2f})" if pd.notna(low) else "")
+
+
+def curve(ax: Axes, table: pd.DataFrame, x: str, y: str, line: Line) -> None:
+    """A line with its interval."""
+    low = np.fmax(table[f"{y}_low"].fillna(table[y]), 1e-300)
+    ax.fill_between(
+        table[x], low, table[f"{y}_high"].fillna(table[y]),
+        color=line.color, alpha=0.2, linewidth=0,
+    )  # fmt: skip
+    ax.plot(
+        table[x], table[y], color=line.color, linestyle=line.dash, marker=line.marker,
+        markevery=max(1, len(table) // 8), markerfacecolor="white", markeredgewidth=0.9,
+    )  # fmt: skip
+
+
+def log_log(ax: Axes) -> None:
+    """Log axes scaled to the lines; an interval that reaches below zero is cut off."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    drawn = [line for a in ax.get_shared_y_axes().get_siblings(ax) for line in a.lines]
+    y = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
+    ax.set_ylim(y[y > 0].min() / 3, y.max() * 3)
+
+
+def command(
+    name: str,
+    about: str | None,
+    draw: Callable[[pd.DataFrame], tuple[Figure, str]],
+    arguments: list[str] | None,
+) -> None:
+    """The command line of a module that draws one picture from one table.
+
+    Args:
+        name: of the picture and of its module.
+        about: the module's docstring, for the help.
+        draw: from the table to the picture and its caption.
+        arguments: of the command line; None takes the process's own.
+    """
+    parser = command_line.parser(f"figures.theory.{name}", about)
+    parser.add_argument("table", type=Path, help="the table, .csv")
+    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
+    args = parser.parse_args(arguments)
+    style.use()
+    figure, caption = draw(pd.read_csv(args.table))
+    files.save(figure, args.to, caption)

@@ -1,0 +1,263 @@
+"""Traces kept with the project come back as they were, and only where they are asked for."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tiny import CONFIG, do_run, write_config
+
+from experiments import ledger, plan
+from experiments.paths import KEPT, PUBLISHED
+from experiments.publishing import archive, readme
+from experiments.runs import trace
+from experiments.tables import aggregate, files
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A folder with the four traces of seed 0, those of seed 1 but one, and the packed files."""
+    folder = tmp_path_factory.mktemp("done")
+    what = plan.load(write_config(folder))
+    for problem, algorithm in what.experiments["tiny"].cells:
+        for seed in (0, 1):
+            if (problem, algorithm, seed) != ("noise", "es", 1):
+                do_run(what, problem, algorithm, seed)
+    archive.pack(what, folder / "kept")
+    return folder
+
+
+def traces(folder):
+    return sorted((folder / "results" / "traces").rglob("*.parquet"))
+
+
+def restored(done, folder, **keys):
+    folder.mkdir(exist_ok=True)
+    what = plan.load(write_config(folder, **keys))
+    return archive.restore(what, done / "kept")
+
+
+def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
+    written, left_out = restored(done, tmp_path)
+    assert len(written) == 7
+    assert sum(left_out.values()) == 0
+    assert [p.relative_to(tmp_path) for p in traces(tmp_path)] == [
+        p.relative_to(done) for p in traces(done)
+    ]
+    for path in written:
+        before = done / path.relative_to(tmp_path)
+        assert trace.same_data(path, before)
+        assert trace.read(path)[1] == trace.read(before)[1]
+
+
+def note(folder, seed, seconds, cpu):
+    """What Snakemake notes of a run of ES on noise."""
+    path = folder / "results" / "times" / "tiny" / "noise" / "es" / f"{seed}.tsv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"s\th:m:s\tcpu_time\n{seconds}\t0:00:09\t{cpu}\n")
+    return path
+
+
+def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlier_ones(
+    done, tmp_path
+):
+    restored(done, tmp_path)
+    what = plan.load(tmp_path / "config.yaml")
+    kept = tmp_path / "kept"
+
+    note(tmp_path, 1, 9.5, 9.0)  # whose trace is not there
+    first = note(tmp_path, 0, 0.1, "-")
+    files, other = archive.pack(what, kept)
+    assert other == []
+    assert files[-1] == kept / "tiny" / "seconds.csv"
+    assert pd.read_csv(files[-1])["seed"].tolist() == [0]
+    first.unlink()
+    do_run(what, "noise", "es", 1)
+    note(tmp_path, 1, 8.5, 8.0)
+    archive.pack(what, kept)
+    table = pd.read_csv(files[-1])
+    assert table["seed"].tolist() == [0, 1]
+    assert table["seconds"].tolist() == [0.1, 8.5]
+    assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
+    (tmp_path / "traces").symlink_to(kept)
+    (cost,) = readme.cost(tmp_path, what, what)
+    assert cost.startswith("The 2 jobs whose traces are kept took 0.0 hours, one core each;")
+
+
+def test_a_trace_of_other_settings_does_not_take_the_place_of_a_kept_one(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    restored(done, tmp_path)
+    tiny = CONFIG["experiments"]["tiny"]
+    larger = plan.load(write_config(tmp_path, experiments={"tiny": {**tiny, "budget": 3000}}))
+    note(tmp_path, 0, 900.0, 900.0)  # nor do its seconds
+    files, left_out = archive.pack(larger, kept)
+    assert files == []
+    assert len(left_out) == 7
+    for file in kept.rglob("*.parquet"):
+        assert file.read_bytes() == (done / "kept" / file.relative_to(kept)).read_bytes()
+
+
+def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
+    written, _ = restored(done, tmp_path)
+    times = [p.stat().st_mtime_ns for p in written]
+    again, left_out = restored(done, tmp_path)
+    assert (again, left_out["already there"]) == ([], 7)
+    assert [p.stat().st_mtime_ns for p in written] == times
+
+
+def test_a_trace_of_other_settings_is_left_out(done, tmp_path):
+    tiny = CONFIG["experiments"]["tiny"]
+    algorithms = {"fast_ingo": {}, "es": {"step_size": 0.02}}
+    changed = {"tiny": {**tiny, "algorithms": algorithms}}
+    written, left_out = restored(done, tmp_path, experiments=changed)
+    assert {p.parent.name for p in written} == {"fast_ingo"}
+    assert left_out["of other settings"] == 3
+    for keys in ({"root_seed": 6}, {"experiments": {"tiny": {**tiny, "budget": 2001}}}):
+        other = tmp_path / str(keys)[:12].strip("{'")
+        assert restored(done, other, **keys)[0] == []
+
+
+def test_fewer_runs_take_fewer_seeds(done, tmp_path):
+    assert {p.stem for p in restored(done, tmp_path, runs=1)[0]} == {"0"}
+
+
+def other_code(monkeypatch, which=lambda algorithm: True):
+    """Code of which some optimisers have another fingerprint."""
+    fingerprint = plan.Plan.fingerprint
+
+    def changed(self, experiment, problem, algorithm):
+        return fingerprint(self, experiment, problem, algorithm) + "0" * which(algorithm)
+
+    monkeypatch.setattr(plan.Plan, "fingerprint", changed)
+
+
+def test_a_trace_of_other_code_is_left_out(done, tmp_path, monkeypatch):
+    other_code(monkeypatch, lambda algorithm: algorithm == "es")
+    written, left_out = restored(done, tmp_path)
+    assert {p.parent.name for p in written} == {"fast_ingo"}
+    assert left_out["of other code"] == 3
+
+
+def test_a_trace_of_code_that_is_certified_equal_comes_back_with_its_own_fingerprint(
+    done, tmp_path, monkeypatch
+):
+    old = {
+        metadata["code"] for _, (_, metadata) in archive.read(done / "kept" / "tiny" / "0.parquet")
+    }
+    other_code(monkeypatch)
+    certificate = {"equal": {code + "0": code for code in old}}
+    monkeypatch.setattr(ledger, "classes", lambda: ledger.Classes.of([certificate]))
+    written, _ = restored(done, tmp_path)
+    assert len(written) == 7
+    assert {trace.read(path)[1]["code"] for path in written} == old
+
+
+def test_a_trace_keeps_the_code_that_made_it_whatever_the_code_is_when_it_is_packed(
+    done, tmp_path, monkeypatch
+):
+    other_code(monkeypatch)
+    kept = tmp_path / "kept"
+    archive.pack(plan.load(done / "config.yaml"), kept)
+    changed = archive.restore(plan.load(write_config(tmp_path)), kept)
+    assert (changed[0], changed[1]["of other code"]) == ([], 7)
+
+
+def test_two_labels_of_one_spec_stay_two(tmp_path):
+    tiny = CONFIG["experiments"]["tiny"]
+    twins = {"tiny": {**tiny, "algorithms": {"es": {}, "es_too": {"algorithm": "es"}}}}
+    what = plan.load(write_config(tmp_path, experiments=twins))
+    for algorithm in ("es", "es_too"):
+        do_run(what, "ellipsoid", algorithm, 0)
+    (file,), _ = archive.pack(what, tmp_path / "kept")
+    cells = dict(archive.read(file))
+    assert list(cells) == [("ellipsoid", "es"), ("ellipsoid", "es_too")]
+    assert len({len(rows) for rows, _ in cells.values()}) == 1
+
+
+def test_packing_adds_to_what_is_kept_and_drops_nothing(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    before = {p: p.read_bytes() for p in kept.rglob("*.parquet")}
+    what = plan.load(write_config(tmp_path))
+    assert archive.pack(what, kept) == ([], [])
+    do_run(what, "noise", "es", 1)
+    assert archive.pack(what, kept) == ([kept / "tiny" / "1.parquet"], [])
+    changed = [p.name for p, old in before.items() if p.read_bytes() != old]
+    assert changed == ["1.parquet"]
+    Path(what.trace("tiny", "noise", "es", 1)).unlink()
+    assert len(archive.restore(what, kept)[0]) == 8
+
+
+def test_packing_again_gives_the_same_bytes(done, tmp_path):
+    what = plan.load(done / "config.yaml")
+    archive.pack(what, tmp_path)
+    for file in tmp_path.rglob("*.parquet"):
+        assert file.read_bytes() == (done / "kept" / file.relative_to(tmp_path)).read_bytes()
+
+
+def test_a_broken_file_is_named(done, tmp_path):
+    kept = shutil.copytree(done / "kept", tmp_path / "kept")
+    file = kept / "tiny" / "0.parquet"
+    file.write_bytes(file.read_bytes()[:1000])
+    with pytest.raises(ValueError, match=r"tiny/0\.parquet is no whole file"):
+        archive.restore(plan.load(write_config(tmp_path)), kept)
+
+
+def test_the_kept_tables_are_those_of_the_kept_traces():
+    """The rows of the first and the last seed in a table of runs, computed anew from the kept
+    traces of those runs; and every run of a table has its trace. An experiment that is still being
+    run has traces and no table.
+    """
+    known = plan.load(ROOT / "config.yaml", ROOT / PUBLISHED / "config.yaml").experiments
+    paths = sorted((ROOT / PUBLISHED / "tables").glob("*/runs.parquet"))
+    assert {"figure_1", "figure_2"} <= {path.parent.name for path in paths}
+    for path in paths:
+        name = path.parent.name
+        table = pd.read_parquet(path)
+        for seed in (table["seed"].min(), table["seed"].max()):
+            cells = dict(archive.read(KEPT / name / f"{seed}.parquet"))
+            for arm, (experiment, theirs) in known[name].shared.items():
+                made = dict(archive.read(KEPT / experiment / f"{seed}.parquet"))
+                cells |= {(problem, arm): made[problem, theirs] for problem in known[name].problems}
+            rows = [
+                {"problem": problem, "algorithm": algorithm}
+                | aggregate.run_row(steps.to_pandas(), metadata)
+                for (problem, algorithm), (steps, metadata) in cells.items()
+            ]
+            own, kept = (
+                frame.assign(hits=frame["hits"].map(list)).set_index(["problem", "algorithm"])
+                for frame in (files.rounded(pd.DataFrame(rows)), table[table["seed"] == seed])
+            )
+            assert len(own) == len(kept)
+            own = own.loc[kept.index, list(kept)]
+            pd.testing.assert_frame_equal(own, kept, rtol=1e-11, atol=0)
+
+
+def test_every_kept_trace_is_of_code_that_is_equal_to_todays():
+    """A change of code that keeps its runs lands with a line of the ledger, which `make certify`
+    writes; one that changes data lands with new runs.
+    """
+    what = plan.load(ROOT / "config.yaml", ROOT / "results/published/config.yaml")
+    classes, other, count = ledger.classes(), set(), 0
+    for name, experiment in what.experiments.items():
+        for file in (KEPT / name).glob("*.parquet"):
+            for cell, (_, metadata) in archive.read(file):
+                count += 1
+                if cell in experiment.cells and classes[metadata["code"]] != what.code(name, *cell):
+                    other.add((name, *cell))
+    assert count > 2900
+    assert not other
+
+
+def test_restoring_loads_no_library_that_draws_or_moves():
+    code = (
+        "import sys, experiments.publishing.archive;"
+        "print([n for n in ('matplotlib', 'PIL', 'mujoco', 'cma', 'pymoo') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,515 @@
+"""Measures on tables made by hand, verdicts at their edges, and the claims as they stand."""
+
+from __future__ import annotations
+
+from inspect import signature
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+import yaml
+from scipy.stats import binom, norm
+
+from experiments import plan
+from experiments.claims import measures, verdicts
+from experiments.claims.measures import MEASURES
+from experiments.claims.verdicts import COLUMNS, judge
+from experiments.paths import KEPT, PUBLISHED
+from experiments.publishing import archive
+from experiments.tables import estimates
+from experiments.tables.estimates import bootstrap, wilson
+from experiments.tables.reader import Missing, Tables
+
+INF = np.inf
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def made(tmp_path):
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "fast", [1000] * 20),
+        tables.cell("p", "slow", [4000] * 20),
+        tables.cell("p", "never", [INF] * 20, best=5.0),
+        tables.cell("p", "half", [1000] * 10 + [INF] * 10, best=[1e-11] * 10 + [9.0] * 10),
+        tables.cell("p", "lost", [INF] * 20, best=7.0, batch_min=[1e3] * 15 + [1.0] * 5),
+        tables.cell("p", "wide", [INF] * 20, sigma=np.exp(0.5)),
+    )
+    return Tables(tmp_path)
+
+
+def test_wilson_against_published_numbers():
+    """Newcombe (1998), table I, method 3: 81/263 and 0/20 and 15/148."""
+    for k, n, low, high in [
+        (81, 263, 0.2553, 0.3662),
+        (0, 20, 0.0, 0.1611),
+        (15, 148, 0.0624, 0.1605),
+    ]:
+        e = wilson(k, n)
+        assert e.low == pytest.approx(low, abs=5e-5)
+        assert e.high == pytest.approx(high, abs=5e-5)
+
+
+def test_twenty_of_twenty_is_enough_for_the_thresholds():
+    assert all((wilson(0, n).low, wilson(n, n).high) == (0.0, 1.0) for n in range(1, 30))
+    assert wilson(20, 20).low >= 0.8
+    assert wilson(0, 20).high <= 0.2
+    assert wilson(19, 20).low < 0.8
+
+
+def test_bootstrap_of_a_mean_is_near_the_normal_interval():
+    sample = np.random.default_rng(0).standard_normal(400)
+    e = bootstrap(measures._mean, sample)
+    half = 1.96 * sample.std() / 20
+    assert e.value == sample.mean()
+    assert e.low == pytest.approx(sample.mean() - half, abs=0.02)
+    assert e.high == pytest.approx(sample.mean() + half, abs=0.02)
+    assert bootstrap(measures._mean, sample) == e  # the seed is honoured
+
+
+@pytest.mark.parametrize("level", [0.025, 0.975])
+def test_the_ends_of_the_bootstrap_leave_out_one_in_forty(level):
+    """Of ten runs, nine at 0 and one at 1, the mean of a resample is a binomial share."""
+    e = bootstrap(measures._mean, np.array([0.0] * 9 + [1.0]))
+    assert {0.025: e.low, 0.975: e.high}[level] == binom.ppf(level, 10, 0.1) / 10
+    e = bootstrap(measures._mean, np.arange(1000.0))
+    end = 499.5 + norm.ppf(level) * np.arange(1000).std() / 1000**0.5
+    assert {0.025: e.low, 0.975: e.high}[level] == pytest.approx(end, abs=1.5)  # 0.05: 2.9 off
+
+
+def test_what_has_no_value_has_no_interval_and_is_not_judged(tmp_path):
+    """One run of ten lost to NaN: its median, and any claim about it, is open."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "lost", [INF] * 10, best=[np.nan] + [1e-3] * 9),
+        tables.cell("p", "other", [INF] * 10, best=1.0),
+    )
+    ratio = {"measure": "final_ratio", "experiment": "e", "problem": "p", "algorithm": "lost",
+             "than": "other", "column": "best", "at_most": 0.1}  # fmt: skip
+    row = judge(claim(ratio), Tables(tmp_path))
+    assert np.isnan([row["value"], row["low"], row["high"]]).all()
+    assert row["verdict"] == "not tested"
+    assert row["why"].endswith("Has no value: final_ratio(p, lost, other, best).")
+
+
+def test_a_resample_without_a_value_widens_the_interval():
+    """3 of 9 runs got there: the ratio of medians is ∞/1, and ∞/∞ in most resamples."""
+    some, half = np.array([1.0] * 3 + [INF] * 6), np.array([1.0] * 5 + [INF] * 4)
+    e = bootstrap(measures._ratio_of_medians, some, half)
+    assert (e.value, e.high) == (INF, INF)
+    assert e.low == -INF
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict"), [(1, "not tested"), (5, "not tested"), (6, "reproduced")]
+)
+@pytest.mark.parametrize("measure", ["linearity", "slowdown"])
+def test_a_handful_of_runs_decides_nothing(tmp_path, n, verdict, measure):
+    """However equal they are: five hold the median between them only 94 times in 100."""
+    assert 1 - 2 * 0.5 ** (estimates.FEWEST - 1) < estimates.LEVEL < 1 - 2 * 0.5**estimates.FEWEST
+    tables.write(
+        tmp_path, "e", tables.cell("p", "fast", [1000] * n), tables.cell("p", "slow", [4000] * n)
+    )
+    entry = {"measure": measure, "experiment": "e", "problem": "p", "algorithm": "slow"}
+    than = {"than": "fast"} if measure == "slowdown" else {}
+    assert judge(claim(entry | than | {"at_least": 0.9}), Tables(tmp_path))["verdict"] == verdict
+
+
+def test_success_rate(made):
+    assert MEASURES["success_rate"](made, "e", "p", "fast").value == 1.0
+    assert MEASURES["success_rate"](made, "e", "p", "half").value == 0.5
+    assert MEASURES["success_rate"](made, "e", "p", "never").value == 0.0
+    assert MEASURES["success_rate"](made, "e", "p", "never", target=1.0).value == 1.0
+
+
+def test_final_ratio(made):
+    e = MEASURES["final_ratio"](made, "e", "p", "never", "lost", "batch_min")
+    assert e.value == 5.0 / 1e3
+    assert MEASURES["final_ratio"](made, "e", "p", "never", "never", "best").value == 1.0
+
+
+def test_a_target_off_the_grid_is_refused(made):
+    with pytest.raises(ValueError, match="not in tuple"):
+        MEASURES["success_rate"](made, "e", "p", "fast", target=3e-10)
+
+
+def test_wins_counts_values_and_then_evaluations(made):
+    assert MEASURES["wins"](made, "e", "p", "never", "lost").value == 1.0
+    assert MEASURES["wins"](made, "e", "p", "lost", "never").value == 0.0
+    assert MEASURES["wins"](made, "e", "p", "fast", "slow").value == 1.0  # both at the target
+    assert MEASURES["wins"](made, "e", "p", "slow", "fast").value == 0.0
+    assert MEASURES["wins"](made, "e", "p", "half", "never").value == 0.5
+    for tied in ("fast", "never"):
+        assert MEASURES["wins"](made, "e", "p", tied, tied).value == 0.0  # a tie is no win
+
+
+def test_linearity_slowdown_and_reached(made):
+    assert MEASURES["linearity"](made, "e", "p", "fast").value == pytest.approx(1.0, abs=1e-4)
+    assert MEASURES["linearity"](made, "e", "p", "never").value == 0.0
+    e = MEASURES["slowdown"](made, "e", "p", "slow", "fast")
+    assert (e.value, e.low, e.high) == (4.0, 4.0, 4.0)
+    assert MEASURES["slowdown"](made, "e", "p", "never", "fast").value == INF
+    # 61 targets from 1e2 to 1e-10, of which "never" reached those above and at 1
+    assert MEASURES["reached"](made, "e", "never", "fast").value == pytest.approx(11 / 61)
+
+
+def test_two_that_never_get_there_have_no_ratio(made):
+    e = MEASURES["slowdown"](made, "e", "p", "never", "lost")
+    assert np.isnan([e.value, e.low, e.high]).all()
+    never = {"measure": "slowdown", "experiment": "e", "problem": "p", "algorithm": "never"}
+    assert judge(claim({**never, "than": "lost", "at_least": 1.0}), made)["verdict"] == "not tested"
+
+
+def test_linearity_sees_a_bend(tmp_path):
+    bent = tables.cell("p", "bent", [1000] * 5)
+    first = len(bent["hits"][0]) - 51
+    bent["hits"] = [[1] * first + [int(v) for v in 1000 * np.linspace(0, 1, 51) ** 6]] * 5
+    tables.write(tmp_path, "e", bent)
+    assert MEASURES["linearity"](Tables(tmp_path), "e", "p", "bent").value < 0.75
+
+
+def test_a_run_that_stalls_after_a_straight_start_is_not_linear(tmp_path):
+    stalled = tables.cell("p", "stalled", [1000] * 5)
+    stalled["hits"] = [hits[:-1] for hits in stalled["hits"]]
+    tables.write(tmp_path, "e", stalled)
+    assert MEASURES["linearity"](Tables(tmp_path), "e", "p", "stalled").value == 0.0
+
+
+def test_only_targets_within_the_evaluations_count(made):
+    """Ten of 61 targets are reached at once, and that of 1 after 100 evaluations; the other method
+    has those eleven at once.
+    """
+    for within, count in ((99, 10), (100, 11), (1000, 61)):
+        e = MEASURES["reached"](made, "e", "fast", "never", within=within)
+        assert e.value == pytest.approx(count / 11)
+
+
+def test_a_reading_changes_the_arguments_that_a_measure_takes():
+    entry = claim(part("slow", at_least=0.8), {"measure": "wins", "algorithm": "slow"})
+    success, win = verdicts.read_as(entry, {"column": "f_mean", "target": 1.0})["parts"]
+    assert (success["target"], "column" in success) == (1.0, False)
+    assert (win["column"], "target" in win) == ("f_mean", False)
+    assert "column" not in entry["parts"][1]
+
+
+def test_who_wins_within_some_evaluations_has_reached_more_targets_by_then(tmp_path):
+    """Of two that have reached as many, who was there first; and nobody of two that are alike."""
+    hits = {"a": [5, 90, 300], "b": [7, 80, 200, 400], "none": []}
+    cells = [tables.cell("p", name, [INF]).assign(hits=[own]) for name, own in hits.items()]
+    tables.write(tmp_path, "e", *cells)
+
+    def first(a, b, within):
+        return MEASURES["wins"](Tables(tmp_path), "e", "p", a, b, within=within).value
+
+    for within, winner in ((4, None), (6, "a"), (79, "a"), (80, "b"), (90, "b"), (9999, "b")):
+        assert first("a", "b", within) == (winner == "a"), within
+        assert first("b", "a", within) == (winner == "b"), within
+    assert first("none", "a", 1000) == first("a", "a", 1000) == 0.0
+    assert first("a", "none", 1000) == 1.0
+    with pytest.raises(ValueError, match="column is 'f_mean', of which a trace has no value at 9"):
+        MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b", "f_mean", 9)
+
+
+def test_wins_and_diverged_look_at_the_column_that_they_are_given(tmp_path):
+    """At the mean the order of the two is another one than by the best value, run by run."""
+    first = {"first_f_mean": [9.0, 9.0, 9.0, 1.0]}
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a", [INF] * 4, best=2.0, f_mean=[1.0, 1.0, 1.0, 4.0], **first),
+        tables.cell("p", "b", [INF] * 4, best=1.0, f_mean=3.0, **first),
+    )
+    own = Tables(tmp_path)
+    assert MEASURES["wins"](own, "e", "p", "a", "b").value == 0.0
+    assert MEASURES["wins"](own, "e", "p", "a", "b", column="f_mean").value == 0.75
+    lost = {"column": "f_mean", "first": "f_mean"}
+    assert MEASURES["diverged"](own, "e", "p", "a").value == 0.0
+    assert MEASURES["diverged"](own, "e", "p", "a", **lost).value == 0.25
+
+
+@pytest.mark.parametrize("stop", ["diverged", "not_positive_definite"])
+def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
+    runs = tables.cell("p", "broken", [INF] * 4, best=1.0)
+    runs["stop"] = ["budget", stop, "flat", "stagnated"]
+    tables.write(tmp_path, "e", runs)
+    assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "broken").value == 0.25
+
+
+def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
+    """Of 61 targets on each of two problems: all and 11, over 11 and 11; and run by run."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a", [1000] * 8),
+        tables.cell("q", "a", [INF] * 8),
+        tables.cell("p", "b", [INF] * 8),
+        tables.cell("q", "b", [INF] * 8),
+    )
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    assert (e.value, e.low, e.high) == pytest.approx(((61 + 11) / 22,) * 3)
+
+
+def test_reached_counts_the_seeds_that_are_done_on_all_problems(tmp_path):
+    uneven = [
+        tables.cell("p", "a", [1000] * 8),
+        tables.cell("q", "a", [INF, 1000, INF]),
+        tables.cell("p", "b", [INF] * 3),
+        tables.cell("q", "b", [INF] * 3),
+    ]
+    tables.write(tmp_path, "e", *uneven)
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    assert e.value == pytest.approx((61 + (11 + 61 + 11) / 3) / 22)
+    tables.write(tmp_path, "e", uneven[0], uneven[1].assign(seed=[8, 9, 10]), *uneven[2:])
+    with pytest.raises(Missing, match="no seed of a on all problems of e"):
+        MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+
+
+@pytest.mark.parametrize(("one", "other"), [("a", "b"), ("b", "a")])
+def test_reached_compares_no_different_sets_of_problems(tmp_path, one, other):
+    whole = [tables.cell(p, "b", [INF] * 8) for p in ("p", "q")]
+    tables.write(tmp_path, "e", tables.cell("p", "a", [1000] * 8), *whole)
+    with pytest.raises(Missing, match="no runs of a on q in e"):
+        MEASURES["reached"](Tables(tmp_path), "e", one, other)
+
+
+def test_wins_needs_a_seed_that_both_have_run(tmp_path):
+    later = tables.cell("p", "b", [100.0, 200.0]).assign(seed=[2, 3])
+    tables.write(tmp_path, "e", tables.cell("p", "a", [100.0, 200.0]), later)
+    with pytest.raises(Missing, match="no seed of both a and b on p in e"):
+        MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b")
+
+
+def test_diverged_and_drift(made):
+    assert MEASURES["diverged"](made, "e", "p", "lost").value == 0.75
+    assert MEASURES["diverged"](made, "e", "p", "fast").value == 0.0
+    # log σ grew by 1/2 in 100 steps at d = 10: 2·10·0.5/100
+    assert MEASURES["drift"](made, "e", "p", "wide").value == pytest.approx(0.1)
+
+
+def test_rotation(made, tmp_path):
+    tables.write(tmp_path, "turned", tables.cell("p", "fast", [1100] * 20))
+    e = MEASURES["rotation"](made, "turned", "e", "p", "fast")
+    assert e.value == pytest.approx(1.1)
+
+
+@pytest.fixture
+def theory(tmp_path):
+    folder = tmp_path / "theory"
+    folder.mkdir()
+    pd.DataFrame(
+        {
+            "problem": ["a", "a", "b"], "v": [1.0, 2.0, 9.0], "v_low": [0.5, 1.5, 8.0],
+            "v_high": [1.5, 3.0, 10.0], "bound": [4.0, 4.0, np.nan], "z": [-3.0, 1.0, 2.0],
+            "slope": -1.0, "slope_low": -1.2, "slope_high": -0.9,
+        }
+    ).to_csv(folder / "t.csv")  # fmt: skip
+    pd.DataFrame(
+        {"method": ["x", "y", "y"], "parameter": ["p", "q", "r"], "kind": ["set", "set", "rule"]}
+    ).to_csv(folder / "hyper_parameters.csv")
+    return Tables(tmp_path)
+
+
+def test_measures_of_the_theory(theory):
+    """The worst row counts, a row without a bound does not, and columns filter."""
+    e = MEASURES["bound_ratio"](theory, "t", "v", "bound")
+    assert (e.low, e.value, e.high) == (0.375, 0.5, 0.75)
+    assert MEASURES["exponent"](theory, "t", problem="b").high == -0.9
+    assert MEASURES["largest"](theory, "t", "z").value == 3.0
+    assert MEASURES["largest"](theory, "t", "z", problem="b").value == 2.0
+    assert MEASURES["hyper_parameters"](theory, "x", "y").value == 0.5
+    assert MEASURES["hyper_parameters"](theory, "x", "y", kind="set").value == 1.0
+    with pytest.raises(Missing, match="no bound bound for {'problem': 'b'} in theory/t.csv"):
+        MEASURES["bound_ratio"](theory, "t", "v", "bound", problem="b")
+    assert np.isnan(MEASURES["largest"](theory, "t", "bound").value)
+    with pytest.raises(Missing, match="no rows"):
+        MEASURES["largest"](theory, "t", "z", problem="c")
+    with pytest.raises(Missing, match="no table theory/u.csv"):
+        MEASURES["exponent"](theory, "u")
+
+
+def claim(*parts):
+    base = {"id": 1, "claim": "c", "place": "p", "figure": "f", "why": "because."}
+    return {**base, "parts": list(parts)}
+
+
+def part(algorithm, **bounds):
+    return {
+        "measure": "success_rate", "experiment": "e", "problem": "p", "algorithm": algorithm,
+        **bounds,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ([part("fast", at_least=0.8)], "reproduced"),
+        ([part(["fast", "slow"], at_least=0.8), part("never", at_most=0.2)], "reproduced"),
+        ([part(["fast", "never"], at_least=0.8)], "partly"),
+        ([part("never", at_least=0.8)], "not reproduced"),
+        ([part("half", at_least=0.5)], "not tested"),  # 0.3 to 0.7: the runs cannot tell
+        ([part("half", at_least=0.5), part("fast", at_least=0.8)], "not tested"),
+        ([part("half", at_least=0.5), part(["fast", "never"], at_least=0.8)], "partly"),
+        ([part("half", at_least=0.5), part("never", at_least=0.8)], "not tested"),
+        ([part(["never", "lost"], at_least=0.8)], "not reproduced"),
+        ([part("fast", at_least=0.8), part("absent", at_least=0.8)], "not tested"),
+    ],
+)
+def test_verdicts(made, parts, verdict):
+    assert judge(claim(*parts), made)["verdict"] == verdict
+
+
+def test_the_row_shows_the_part_that_decides(made):
+    row = judge(claim(part(["fast", "never"], at_least=0.8)), made)
+    assert row["measure"] == "success_rate(p, never)"
+    assert row["value"] == 0.0
+    assert row["threshold"] == "≥ 0.8"
+    assert "1 of 2 parts hold. Fails: success_rate(p, never) = 0 [0, 0.161]." in row["why"]
+
+
+def test_other_readings_are_judged_beside_the_claim(made):
+    entry = claim(part("never", at_least=0.8)) | {"readings": {"the fast": {"algorithm": "fast"}}}
+    row = judge(entry, made)
+    assert row["verdict"] == "not reproduced"
+    assert row["measure"] == "success_rate(p, never)"
+    assert row["why"].endswith("With the fast: reproduced, 1 of 1.")
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "verdict", "decides", "counted"),
+    [
+        (["fast", "absent"], "not tested", "fast", "1 of 2 parts hold. Not run:"),
+        (["never", "absent"], "not tested", "never", "0 of 2 parts hold. Fails: success_rate(p, n"),
+        (["fast", "absent", "never"], "partly", "never", "1 of 3 parts hold. Fails: success_rate"),
+    ],
+)
+def test_a_part_without_runs_is_said_and_the_others_are_judged(
+    made, algorithms, verdict, decides, counted
+):
+    row = judge(claim(part(algorithms, at_least=0.8)), made)
+    assert (row["verdict"], row["measure"]) == (verdict, f"success_rate(p, {decides})")
+    assert counted in row["why"]
+    assert row["why"].endswith("Not run: no runs of absent on p in e.")
+
+
+def test_a_reading_without_runs_is_not_tested(made):
+    entry = claim(part("fast", at_least=0.8)) | {"readings": {"none": {"algorithm": "absent"}}}
+    assert judge(entry, made)["why"].endswith("With none: not tested, 0 of 1.")
+
+
+def test_a_missing_table_is_said(tmp_path):
+    row = judge(claim(part("fast", at_least=0.8)), Tables(tmp_path))
+    assert row["verdict"] == "not tested"
+    assert row["why"] == "no table e/runs.parquet"
+    with pytest.raises(Missing):
+        Tables(tmp_path).runs("e", "p", "a")
+
+
+CLAIMS = yaml.safe_load(verdicts.CLAIMS.read_text(encoding="utf-8"))
+CONFIG = plan.load(ROOT / "config.yaml")
+EXPERIMENTS = CONFIG.experiments
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_every_claim_is_whole(entry):
+    """Known measures with their own arguments, a threshold for each part, a reason, a place."""
+    assert set(entry) - {"readings"} == {"id", "claim", "place", "figure", "why", "parts"}
+    assert all(entry.values())
+    for changes in entry.get("readings", {}).values():
+        read = verdicts.read_as(entry, changes)
+        assert all(any(p.get(k) == v for p in read["parts"]) for k, v in changes.items())
+    for p in entry["parts"]:
+        arguments = set(p) - {"measure", "at_least", "at_most"}
+        wanted = signature(MEASURES[p["measure"]]).parameters.values()
+        named = {a.name for a in wanted if a.kind is not a.VAR_KEYWORD} - {"tables"}
+        needed = {a.name for a in wanted if a.default is a.empty} & named
+        assert needed <= arguments
+        # a filter of rows may have any column's name
+        assert arguments <= named or any(a.kind is a.VAR_KEYWORD for a in wanted)
+        assert {"at_least", "at_most"} & set(p)
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
+    """A name that is run nowhere would turn a claim into "not tested" without a word."""
+    theory = {f"theory_{name}" for name in CONFIG.theory}
+    assert entry["figure"] in CONFIG.figures.keys() | theory
+    for changes in ({}, *entry.get("readings", {}).values()):
+        for p in verdicts.parts(verdicts.read_as(entry, changes)):
+            own = p.arguments
+            if "experiment" not in own:
+                assert np.isfinite(p.estimate(Tables(ROOT / PUBLISHED / "tables")).value)
+            for experiment in {own[key] for key in ("experiment", "plain") if key in own}:
+                run = EXPERIMENTS[experiment]
+                for name in {own[key] for key in ("algorithm", "than") if key in own}:
+                    assert name in run.algorithms
+                    assert "problem" not in own or (own["problem"], name) in run.cells
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_the_runs_of_the_config_suffice_for_every_threshold_on_a_share(entry):
+    """All of them for it, or all against it, must be able to clear the threshold."""
+    for p in verdicts.parts(entry):
+        if p.measure in ("success_rate", "wins", "diverged"):
+            n = EXPERIMENTS[p.arguments["experiment"]].runs
+            outcomes = {p.holds(wilson(k, n)) for k in (0, n)}
+            assert outcomes == {True, False}, f"{p} with {n} runs"
+
+
+def test_ids_are_unique_and_ordered():
+    ids = [c["id"] for c in CLAIMS]
+    assert ids == sorted(set(ids))
+
+
+def why(number):
+    return next(c["why"] for c in CLAIMS if c["id"] == number)
+
+
+def test_numbers_in_the_words_on_asebo_are_those_of_the_kept_runs():
+    """The first iteration drawn with another covariance than the identity's, by task."""
+    first = {}
+    for file in KEPT.glob("figure_2/*.parquet"):
+        for (task, algorithm), (rows, _) in archive.read(file):
+            if algorithm == "asebo":
+                stretched = rows["iteration"].to_numpy()[rows["condition"].to_numpy() > 1.0]
+                first.setdefault(task, []).append(min(stretched, default=None))
+    assert first.pop("humanoid_standup") == [None] * 5  # "isotropic throughout"
+    assert {len(iterations) for iterations in first.values()} == {5}
+    swimmer, pendulum, cheetah = (
+        f"{min(first[task])} to {max(first[task])} on"
+        for task in ("swimmer", "inverted_double_pendulum", "half_cheetah")
+    )
+    words = f"iteration {swimmer} Swimmer, {pendulum} the pendulum and {cheetah} HalfCheetah"
+    assert words in why(15)
+
+
+def test_numbers_in_the_words_on_pairs_of_runs_are_those_of_the_measure():
+    """How many of 25 pairs may be lost, and how often as few are, for normal rewards."""
+    ours = np.arange(5.0)
+    lost_to_their_best = [
+        measures.newcombe(np.array([-1.0, -1, -1, -1, lost - 0.5]), ours).low >= 0.5
+        for lost in range(6)
+    ]
+    assert lost_to_their_best == [True, True, True, True, False, False]
+    assert "at most three of the 25 pairs may be lost" in why(14)
+    rng = np.random.default_rng(0)
+    theirs = rng.standard_normal((4000, 5, 1))
+    share = [
+        np.mean((rng.normal(apart, 1, (4000, 1, 5)) > theirs).sum(axis=(1, 2)) >= 22)
+        for apart in (2.0, 3.0)
+    ]
+    assert share == pytest.approx([0.78, 0.98], abs=0.03)
+    assert "8 studies of 10 if they are two standard deviations apart, and in 98 of 100" in why(14)
+
+
+def test_the_rule_writes_both_forms(made, tmp_path):
+    verdicts.main(["--tables", str(made.folder), "--to", str(tmp_path / "out" / "claims")])
+    table = pd.read_csv(tmp_path / "out" / "claims.csv")
+    assert tuple(table.columns) == COLUMNS
+    assert len(table) == len(CLAIMS)
+    text = (tmp_path / "out" / "claims.md").read_text()
+    assert text.count("\n- **") == len(CLAIMS)
+    assert "nan" not in text
