@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,8 +214,36 @@ def test_es_wants_an_even_number():
 def test_no_such_optimiser():
     with pytest.raises(ValueError, match="no optimiser is called 'adam'; there are: .*ingo"):
         algorithms.build("adam", {})
-    with pytest.raises(ValueError, match="no optimiser is called 'gaussian'"):
-        algorithms.load("gaussian")  # a file of the folder, but no optimiser
+    for name in ("minimize", "shared", "__init__"):  # in the folder, but no optimisers
+        with pytest.raises(ValueError, match=f"no optimiser is called '{name}'"):
+            algorithms.load(name)
+
+
+def test_a_file_without_a_class_of_its_name_is_named(monkeypatch):
+    monkeypatch.setattr(algorithms, "available", lambda: ["shared"])
+    with pytest.raises(TypeError, match=r"shared/__init__\.py holds no class called Shared"):
+        algorithms.load("shared")
+
+
+def test_every_file_beside_the_optimisers_is_one():
+    files = {path.stem for path in Path(algorithms.__file__).parent.glob("*.py")}
+    assert set(algorithms.available()) == files - {"__init__", "minimize"}
+    assert all(algorithms.load(name) for name in algorithms.available())
+
+
+def test_the_package_works_under_another_name(tmp_path):
+    """Imports inside it are relative: it will be installed as another package."""
+    shutil.copytree(Path(algorithms.__file__).parent, tmp_path / "ingo")
+    code = (
+        "import numpy as np, sys; from ingo.minimize import minimize;"
+        "print(minimize(lambda x: x @ x, np.ones(3), 0.5, budget=60, seed=0).nfev);"
+        "import ingo; [ingo.build(name, {}) for name in ingo.available()];"
+        "print('algorithms' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["56", "False"]
 
 
 def points(problem, n=5):

@@ -354,6 +354,27 @@ def test_bad_keys_are_named(key, value, allowed):
         problems.build("control", {"task": "Swimmer", key: value})
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_a_body_moves_as_mujoco_moves_it_by_itself(name):
+    """Without its clock and its search for islands, which the binding and the model switch on."""
+    bodies = Bodies(TASKS[name]("v4"))
+    mujoco, task = bodies.mujoco, bodies.task
+    policy = Policy(task.observation, task.action, task.limit)
+    rng = np.random.default_rng(3)
+    x = 0.3 * rng.standard_normal((2, policy.dim))
+    starts = [bodies.start(rng) for _ in x]
+    returns, steps = bodies.roll_out(policy, x, starts, 60)
+    assert mujoco.get_mjcb_time() is None
+    assert bodies.model.opt.disableflags == mujoco.mjtDisableBit.mjDSBL_ISLAND
+    plain = Bodies(task)
+    plain.__dict__["model"] = mujoco.MjModel.from_xml_path(bodies.file)
+    assert plain.model.opt.disableflags == 0
+    again = plain.roll_out(policy, x, starts, 60)
+    assert (returns.tobytes(), steps.tobytes()) == (again[0].tobytes(), again[1].tobytes())
+    for body, other in zip(bodies.pool, plain.pool, strict=True):
+        assert all(a.tobytes() == b.tobytes() for a, b in zip(body.parts, other.parts, strict=True))
+
+
 def test_no_process_loads_mujoco_before_it_moves_a_body():
     code = (
         "import sys, problems, numpy as np;"

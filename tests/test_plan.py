@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +92,35 @@ def test_the_runs_of_an_experiment_are_at_most_those_of_all():
     assert (runs(20, 5), runs(2, 5)) == (5, 2)
 
 
+def test_no_target_is_null_and_what_it_was_before():
+    """Kept traces of runs without a target were made when −1 stood for none."""
+    config = changed("runs", 3)
+    config["experiments"]["tiny"]["target"] = None
+    plan = Plan.from_config(config)
+    spec = plan.experiments["tiny"].cells["ellipsoid", "ingo"]
+    assert spec.target is None
+    assert "--target" not in plan.trace_command("tiny", "ellipsoid", "ingo").arguments
+    recorded = asdict(spec)
+    assert spec.is_that_of({"spec": recorded})
+    assert spec.is_that_of({"spec": recorded | {"target": -1}})
+    assert not spec.is_that_of({"spec": recorded | {"target": 0.0}})
+    assert not spec.is_that_of({"spec": recorded | {"budget": 101}})
+    assert not replace(spec, target=1e-3).is_that_of({"spec": recorded | {"target": -1}})
+
+
+def test_a_run_without_a_target_goes_on_to_its_budget():
+    spec = Spec("ellipsoid", "fast_ingo", 600, None, {"dim": 4}, {"samples": 6})
+    assert run(spec, 0)[1]["stop"] == "budget"
+
+
+def test_optimisers_are_called_as_the_config_says_and_by_their_names_else():
+    config = changed(f"{E}/algorithms/ingo", {"label": "INGO, mine"})
+    plan = Plan.from_config(config)
+    assert plan.experiments["tiny"].labels == {"ingo": "INGO, mine", "es_0.1": "es_0.1"}
+    assert "label" not in plan.experiments["tiny"].cells["turned", "ingo"].algorithm_parameters
+    assert '{"ingo": "INGO, mine", "es_0.1": "es_0.1"}' in plan.figure_command("tiny").arguments
+
+
 def test_null_takes_an_entry_away():
     plan = Plan.from_config(changed("experiments/tiny/problems/ellipsoid", {}))
     assert plan.experiments["tiny"].problems == ["ellipsoid", "turned"]
@@ -115,6 +145,18 @@ E = "experiments/tiny"
         ("extra", 1, "the config has no key 'extra'; allowed: root_seed"),
         (f"{E}/budgets", 1, "experiments.tiny has no key 'budgets'; allowed: runs, dim, budget"),
         (f"{E}/budget", -5, "experiments.tiny.budget is -5; allowed: a number ≥ 1"),
+        (
+            f"{E}/budget",
+            5,
+            "tiny: budget is 5 on ellipsoid, less than one batch of ingo, 6 eval",
+        ),
+        (f"{E}/target", -1, "experiments.tiny.target is -1; allowed: a number ≥ 0"),
+        (
+            f"{E}/target",
+            "none",
+            "tiny.target is 'none'; allowed: a value of type number or null",
+        ),
+        (f"{E}/algorithms/ingo/label", "", "algorithms.ingo.label is ''; allowed: a text that is"),
         (f"{E}/budget", "many", "experiments.tiny.budget is 'many'; allowed: a value of type int"),
         (f"{E}/budget", 1.5, "experiments.tiny.budget is 1.5; allowed: a value of type integer"),
         (f"{E}/budget", None, "experiments.tiny lacks 'budget'"),
