@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .shared.interface import Algorithm
 
@@ -52,3 +52,11 @@ def build(name: str, parameters: dict[str, Any]) -> Algorithm:
         if key not in known:
             raise ValueError(f"{name} has no hyper-parameter {key!r}; it has: {', '.join(known)}")
     return cls(**parameters)
+
+
+# The function, so that it is what `from … import minimize` gives and not the module. By name, since
+# no run of the replication depends on it, and its fingerprint is not to.
+if TYPE_CHECKING:
+    from .minimize import minimize as minimize
+else:
+    minimize = import_module(".minimize", __name__).minimize

@@ -5,8 +5,9 @@ has found that two trees make the same data, their fingerprints are of one *clas
 ``make restore`` and interim tables ask for the class. So code can change although its runs are
 kept.
 
-A certificate is evidence, not a proof: it compares the beginnings of runs and some whole runs, on
-one machine. An upgrade of a library is not certified; it changes the fingerprint and reruns.
+A certificate is evidence, not a proof: it compares the beginnings of runs and some whole runs, of
+the cells that config.yaml and the kept runs have, on one machine. An upgrade of a library is not
+certified; it changes the fingerprint and reruns.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Classes:
         """The classes that follow from these certificates, the oldest first."""
         oldest: dict[str, str] = {}  # in the order in which the ledger first names them
         for certificate in certificates:
-            for new, old in certificate["equal"].items():
+            for new, old in certificate["equal"]:
                 both = {oldest.setdefault(name, name) for name in (old, new)}
                 first = next(name for name in oldest if name in both)
                 oldest |= {name: first for name, own in oldest.items() if own in both}
@@ -56,7 +57,7 @@ def read(path: Path = LEDGER) -> list[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         try:
             certificate = json.loads(line)
-            certificate["equal"].items()
+            Classes.of([certificate])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}, line {number} is no certificate: {error!r}") from error
         certificates.append(certificate)

@@ -16,9 +16,8 @@ ENCODINGS = {pa.float64(): "BYTE_STREAM_SPLIT", pa.int64(): "DELTA_BINARY_PACKED
 
 @contextmanager
 def written_whole(file: Path) -> Iterator[Path]:
-    """A path to write to, which is renamed to ``file`` once all is written.
-
-    What a killed process left of the same file goes with it.
+    """A path to write to, which is renamed to ``file`` once all is written; what killed processes
+    left of the same file is removed.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f"{file.stem}.{os.getpid()}.tmp")
@@ -26,8 +25,21 @@ def written_whole(file: Path) -> Iterator[Path]:
         yield temporary
         os.replace(temporary, file)
     finally:
+        temporary.unlink(missing_ok=True)
         for left in file.parent.glob(f"{file.stem}.*.tmp"):
-            left.unlink(missing_ok=True)
+            if not _is_running(left.suffixes[-2].strip(".")):
+                left.unlink(missing_ok=True)
+
+
+def _is_running(process: str) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def write(table: pa.Table, file: Path) -> None:

@@ -136,8 +136,7 @@ class Plan:
         # A problem made of another one names it, which no import shows.
         names = (spec.problem, spec.problem_parameters.get("function"))
         modules = {f"problems.{self._problem_modules[name]}" for name in names if name}
-        own = ("experiments.runs.simulate", "experiments.runs.trace")
-        return fingerprint(*own, f"algorithms.{spec.algorithm}", *modules)
+        return fingerprint("experiments.run", f"algorithms.{spec.algorithm}", *modules)
 
     # ---- tables ----
 

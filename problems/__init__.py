@@ -4,9 +4,10 @@ config.yaml, its arguments are the problem's parameters. Adding one is adding a 
 
 from __future__ import annotations
 
+import ast
 from functools import cache
 from importlib import import_module
-from inspect import isfunction, signature
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,20 @@ from problems.interface import Problem
 
 @cache
 def available() -> dict[str, str]:
-    """The names of all problems, each with the module that holds it."""
+    """The names of all problems, each with the module that holds it, which is not imported."""
     found = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.stem != "__init__":
-            module = import_module(f"{__name__}.{path.stem}")
-            for name, function in vars(module).items():
-                if _is_problem(name, function) and function.__module__ == module.__name__:
-                    found[name] = path.stem
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and _is_problem(node):
+                found[node.name] = path.stem
     return found
 
 
-def _is_problem(name: str, function: Any) -> bool:
-    returned = getattr(function, "__annotations__", {}).get("return")
-    return isfunction(function) and name[0] != "_" and returned in ("Problem", Problem)
+def _is_problem(function: ast.FunctionDef) -> bool:
+    """Whether a function is public and says that it returns a Problem."""
+    returned = function.returns
+    named = isinstance(returned, ast.Name) and returned.id == Problem.__name__
+    return named and not function.name.startswith("_")
 
 
 def build(

@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from tiny import CONFIG, do_run
 
 from experiments import certify, plan
+from experiments.certify import Version
+from experiments.checkout import Tree
+from experiments.publishing import archive
 from experiments.runs import record, trace
-from experiments.tables import aggregate
+from experiments.runs.spec import Spec
 
 ROOT = Path(__file__).parent.parent
 CELLS = ("fast_ingo", "ingo", "es")
@@ -36,7 +44,7 @@ TINY = {
 
 
 class Repository:
-    """A copy of the project with a small study, its kept tables, and a history."""
+    """A copy of the project with a small study, its kept traces, and a history."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -48,11 +56,10 @@ class Repository:
         published = folder / "results" / "published"
         published.mkdir(parents=True)
         (published / "config.yaml").write_text("# nothing else\n")
-        what = plan.load(folder / "config.yaml", results=str(folder / "results"))
+        study = plan.load(folder / "config.yaml", results=str(folder / "results"))
         for name in CELLS:
-            do_run(what, "levy", name, 0)
-        cells = {("levy", name): [Path(what.trace("tiny", "levy", name, 0))] for name in CELLS}
-        aggregate.write(cells, published / "tables" / "tiny")
+            do_run(study, "levy", name, 0)
+        archive.pack(study, published / "traces")
         self.git("init", "--quiet")
         self.commit("first")
 
@@ -110,15 +117,14 @@ def test_a_new_name_is_certified_and_the_plan_asks_for_the_old_class(project):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("certified: 3 cells and 3 endings are equal bit for bit, 3 finge")
     (line,) = project.ledger
-    assert sorted(line["equal"].values()) == sorted(
-        before.fingerprint("tiny", "levy", name) for name in CELLS
-    )
+    old = {code for _, code in line["equal"]}
+    assert old == {before.fingerprint("tiny", "levy", name) for name in CELLS}
+    assert line["not_compared"] == []
     assert line["endings"] == ["es: budget", "fast_ingo: target", "ingo: target"]
-    assert not list(project.folder.glob(".git/worktrees/*"))
     # from then on the plan's class of the new code is the old one, and there is nothing to certify
     project.commit()
-    cells = certify.Tree(project.folder, "HEAD").cells()
-    assert {code for _, code in cells.values()} == set(line["equal"].values())
+    cells = certify.cells_of(Tree(project.folder, "HEAD"))
+    assert {its.code for its in cells.values()} == old
     assert "nothing to certify" in project.certify("HEAD~2").stdout
     assert project.ledger == [line]
 
@@ -165,7 +171,6 @@ def test_a_change_of_data_is_named_and_nothing_is_written(project, fault):
     assert named == cells
     assert "row " in done.stderr
     assert project.ledger == []
-    assert not list(project.folder.glob(".git/worktrees/*"))
 
 
 def test_what_no_commit_holds_is_refused(project):
@@ -184,6 +189,108 @@ def test_a_base_that_is_no_commit_and_code_that_fails_are_named(project):
     done = project.certify()
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
+
+
+def test_runs_that_have_no_counterpart_are_named_and_new_ones_are_told(project):
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
+    project.edit("config.yaml", ("      fast_ingo:", "      igo: {samples: 6}\n      fast_ingo:"))
+    project.commit()
+    assert project.certify().returncode == 0
+    assert project.ledger[0]["not_compared"] == ["tiny/levy/igo"]
+    project.edit("algorithms/shared/loop.py", ("informed", "taught"))
+    project.edit(
+        "config.yaml", ("      es: {}", "      es_other: {algorithm: es, step_size: 0.02}")
+    )
+    project.commit()
+    done = project.certify()
+    assert done.returncode == 1
+    assert "these have kept runs, and no counterpart to be compared with: tiny/levy/es\n" in (
+        done.stderr
+    )
+    assert len(project.ledger) == 1
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_it_says_so_and_leaves_nothing(project, how, tmp_path):
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
+    project.edit("config.yaml", ("budget: 60000", "budget: 600000000"))
+    project.commit()
+    project.edit("algorithms/shared/loop.py", ("informed", "taught"))
+    project.commit()
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments.certify", "HEAD~1"],
+        cwd=project.folder, env={**os.environ, "PYTHONPATH": str(project.folder),
+                                 "TMPDIR": str(temporary)},
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    while not list(temporary.glob("*/0/results/traces")) and not _runs(temporary):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    process.send_signal(how)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 1
+    assert said.endswith("stopped: nothing is certified, and nothing was written\n")
+    assert list(temporary.iterdir()) == []
+    assert not _runs(temporary)
+    assert project.ledger == []
+
+
+def _runs(folder):
+    """Processes that run a commit laid out in the folder."""
+    found = subprocess.run(["pgrep", "-f", f"experiments.run.*{folder}"], capture_output=True)
+    return found.stdout.split()
+
+
+def version(code="a", **changes):
+    spec = Spec("levy", "es", 100, None, {"dim": 4})
+    return Version(asdict(spec) | changes, code, f"{code}1")
+
+
+def test_a_cell_is_compared_with_the_one_of_its_settings_whatever_it_is_called():
+    old = {("e", "levy", "es"): version(), ("e", "levy", "es_2"): version("b", budget=200)}
+    found = certify.counterparts
+    # another name of the experiment, of the optimiser; another way to say that there is no target
+    assert found(old, {("f", "levy", "x"): version("c", target=-1)}) == {
+        ("f", "levy", "x"): old["e", "levy", "es"]
+    }
+    # a name that now means another's settings
+    assert found(old, {("e", "levy", "es"): version("c", budget=200)}) == {
+        ("e", "levy", "es"): old["e", "levy", "es_2"]
+    }
+    # settings that nobody had, under a name that there was, and under one that there was not
+    same = {("e", "levy", "es"): version("c", budget=300)}
+    assert found(old, same) == {("e", "levy", "es"): old["e", "levy", "es"]}
+    assert found(old, {("e", "levy", "new"): version("c", budget=300)}) == {}
+
+
+def test_a_beginning_is_three_batches_or_a_hundredth_and_one_for_cells_that_are_the_same(tmp_path):
+    before = {("e", "levy", "es"): version(), ("f", "levy", "es"): version()}
+    new = {cell: version("c") for cell in before}
+    (found,) = certify.beginnings(before, new, tmp_path)
+    assert found.budget == 3 * 10  # N = 10 at d = 4
+    assert found.seed == int("c1"[:8], 16)
+    long = {("e", "levy", "es"): version("c", budget=10**6)}
+    (found,) = certify.beginnings({("e", "levy", "es"): version(budget=10**6)}, long, tmp_path)
+    assert found.budget == 10**4
+    assert certify.beginnings(new, new, tmp_path) == []
+
+
+def test_the_ending_of_a_kind_is_that_of_its_cheapest_run_whose_seconds_are_known():
+    cell = ("e", "levy", "es")
+    columns = ["experiment", "problem", "algorithm", "seed", "stop", "evaluations", "seconds"]
+    runs = pd.DataFrame(
+        [(*cell, 0, "budget", 100, 9.0), (*cell, 1, "budget", 100, 2.0),
+         (*cell, 2, "budget", 100, np.nan), (*cell, 3, "target", 50, np.nan),
+         ("e", "levy", "igo", 4, "flat", 10, 0.1)],
+        columns=columns,
+    )  # fmt: skip
+    found = certify.endings({cell}, {cell: version("c")}, runs)
+    assert [(c.seed, c.why, c.budget) for c in found] == [
+        (1, "es: budget", 100), (3, "es: target", 100)
+    ]  # fmt: skip
 
 
 def rows(**changes):
@@ -208,22 +315,25 @@ def rows(**changes):
         ({}, {"stop": "flat"}, "stop: 'budget' became 'flat'"),
         ({}, {"stop_detail": "rest"}, "stop_detail: '' became 'rest'"),
         ({}, {"last_mean": [0.0, 2.0]}, "last_mean: [0.0, 1.0] became [0.0, 2.0]"),
+        ({}, {"last_mean": None}, "last_mean: [0.0, 1.0] became 'nothing'"),
+        ({}, {"minimum": 5.0}, "minimum: 0.0 became 5.0"),
         ({}, {"commit": "another", "code": "too"}, ""),
     ],
 )  # fmt: skip
 def test_a_difference_is_told_in_words(tmp_path, changed, metadata, words):
-    common = {"stop": "budget", "stop_detail": "", "last_mean": [0.0, 1.0], "commit": "this"}
+    common = {"stop": "budget", "stop_detail": "", "minimum": 0.0, "last_mean": [0.0, 1.0]}
     trace.write(tmp_path / "0.parquet", rows(), common)
-    trace.write(tmp_path / "1.parquet", rows(**changed), common | metadata)
-    assert certify.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == words
+    other = {key: value for key, value in (common | metadata).items() if value is not None}
+    trace.write(tmp_path / "1.parquet", rows(**changed), other)
+    assert trace.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == words
 
 
 def test_nan_is_equal_to_nan_and_a_missing_row_is_told(tmp_path):
     nan = rows(f_mean=[float("nan")] * 2)
     for name in ("0", "1"):
         trace.write(tmp_path / f"{name}.parquet", nan, {})
-    assert certify.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == ""
+    assert trace.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == ""
     nan.append(**dict.fromkeys(record.COLUMNS, 3))
     trace.write(tmp_path / "1.parquet", nan, {})
-    said = certify.difference(tmp_path / "0.parquet", tmp_path / "1.parquet")
+    said = trace.difference(tmp_path / "0.parquet", tmp_path / "1.parquet")
     assert said == "row 2: 2 rows became 3"

@@ -380,7 +380,7 @@ def test_no_process_loads_mujoco_before_it_moves_a_body():
         "import sys, problems, numpy as np;"
         "loaded = lambda: 'mujoco' in sys.modules or 'gymnasium' in sys.modules;"
         "problems.build('ellipsoid', {'dim': 3});"
-        "print(loaded());"
+        "print('problems.control' in sys.modules, loaded());"
         "p = problems.build('control', {'task': 'Swimmer', 'horizon': 1}); print(loaded());"
         "p.evaluate(np.zeros((1, 178)));"
         "from experiments.runs.trace import versions;"
@@ -389,7 +389,7 @@ def test_no_process_loads_mujoco_before_it_moves_a_body():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    assert done.stdout.split() == ["False", "False", "3.3.7", "1.4.0"]
+    assert done.stdout.split() == ["False", "False", "False", "3.3.7", "1.4.0"]
 
 
 # --- throughput -----------------------------------------------------------------------------------

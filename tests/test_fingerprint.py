@@ -66,6 +66,15 @@ def test_a_module_that_is_named_by_a_relative_import_is_seen(project):
     assert fingerprint.fingerprint("p.deep.d") != before
 
 
+def test_what_is_imported_for_types_only_is_not_seen(project):
+    types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import c\n"
+    write(project, "p/a.py", types + A.replace('"""Doc."""\nfrom', "from", 1))
+    before = fingerprint.fingerprint("p.a")
+    write(project, "p/c.py", "OTHER = 2\n")
+    fingerprint._read.cache_clear()
+    assert fingerprint.fingerprint("p.a") == before
+
+
 @pytest.mark.parametrize("library", fingerprint.LIBRARIES)
 def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(
     project, monkeypatch, library

@@ -8,7 +8,7 @@ from experiments import ledger
 
 
 def classes(*pairs):
-    return ledger.Classes.of([{"equal": dict([pair])} for pair in pairs])
+    return ledger.Classes.of([{"equal": [pair]} for pair in pairs])
 
 
 def test_a_fingerprint_that_nothing_is_known_of_is_a_class_of_its_own():
@@ -34,17 +34,17 @@ def test_code_that_comes_back_is_what_it_was():
 def test_lines_are_added_and_earlier_ones_stay(tmp_path):
     path = tmp_path / "deep" / "ledger.jsonl"
     assert ledger.read(path) == []
-    ledger.append({"equal": {"b": "a"}}, path)
+    ledger.append({"equal": [["b", "a"]]}, path)
     first = path.read_bytes()
-    ledger.append({"equal": {"c": "b"}}, path)
+    ledger.append({"equal": [["c", "b"]]}, path)
     assert path.read_bytes().startswith(first)
     assert ledger.Classes.of(ledger.read(path))["c"] == "a"
 
 
-@pytest.mark.parametrize("line", ["{", "{}", "[]", '{"equal": ["a"]}'])
+@pytest.mark.parametrize("line", ["{", "{}", "[]", '{"equal": ["a"]}', '{"equal": 1}'])
 def test_a_line_that_is_no_certificate_is_named(tmp_path, line):
     path = tmp_path / "ledger.jsonl"
-    path.write_text('{"equal": {"b": "a"}}\n' + line + "\n")
+    path.write_text('{"equal": [["b", "a"]]}\n' + line + "\n")
     with pytest.raises(ValueError, match=r"ledger\.jsonl, line 2 is no certificate"):
         ledger.read(path)
 

@@ -14,6 +14,7 @@ import yaml
 
 import experiments.run
 import problems
+from experiments import fingerprint
 from experiments.config import ConfigError
 from experiments.plan import Plan, load
 from experiments.runs import job, seeds
@@ -446,6 +447,23 @@ def test_the_code_of_a_trace_is_its_own_optimisers_only():
     codes = {plan.code("figure_1", "levy", a) for a in ("ingo", "igo", "es", "cma_es")}
     assert len(codes) == 4
     assert plan.code("figure_1", "discus", "ingo") in codes  # the same file of problems
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["run", "runs.job", "runs.simulate", "runs.record", "runs.trace", "runs.seeds", "runs.spec"],
+)
+def test_the_code_of_a_trace_is_that_of_all_that_a_run_goes_through(module, monkeypatch):
+    """A module that is left out of the fingerprint could change without a rerun."""
+    read = fingerprint._read
+    seen = set()
+    monkeypatch.setattr(fingerprint, "_read", lambda name: seen.add(name) or read(name))
+    load(ROOT / "config.yaml").fingerprint("figure_1", "levy", "ingo")
+    assert f"experiments.{module}" in seen
+    assert {"algorithms.ingo", "algorithms.shared.rank_n", "algorithms.shared.loop"} <= seen
+    assert {"problems.synthetic", "problems", "algorithms", "experiments"} <= seen
+    assert {"numpy", "scipy"} <= seen
+    assert not {"algorithms.igo", "algorithms.minimize", "problems.control", "figures"} & seen
 
 
 def test_quick_only_changes_sizes():

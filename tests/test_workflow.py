@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.runs.trace import read, same_data
+from experiments.runs.trace import difference, read
 
 ROOT = Path(__file__).parent.parent
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
@@ -109,7 +109,7 @@ def fresh(tmp_path):
 
 def assert_same(project, other, results="results"):
     for a, b in zip(project.traces(), other.traces(results), strict=True):
-        assert same_data(a, b), f"{a} and {b} differ"
+        assert difference(a, b) == "", f"{a} and {b} differ"
 
 
 def test_everything_is_made(full):
@@ -258,7 +258,7 @@ def test_a_single_trace_is_redone_by_naming_it(full):
     assert "1 of 1 steps (100%) done" in text
     assert trace.stat().st_mtime_ns > before
     assert full.trace("levy/ingo", 0).stat().st_mtime_ns == others
-    assert same_data(trace, kept)
+    assert difference(trace, kept) == ""
     full.snakemake("--cores", "2")  # the tables follow
 
 
@@ -275,7 +275,7 @@ def test_the_printed_command_makes_the_same_trace(full):
     python = str(Path(sys.executable).parent)
     env = {**os.environ, "PATH": f"{python}:{os.environ['PATH']}"}
     subprocess.run(command, shell=True, check=True, cwd=full.folder, env=env, capture_output=True)
-    assert same_data(full.folder / "pasted/tiny/levy/es/0.parquet", full.trace("levy/es", 0))
+    assert difference(full.folder / "pasted/tiny/levy/es/0.parquet", full.trace("levy/es", 0)) == ""
 
 
 def test_an_edit_reruns_what_it_touches_and_a_sentence_nothing(full):

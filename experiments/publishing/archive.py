@@ -186,6 +186,17 @@ def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str
         yield cell, (part.select(SCHEMA.names), json.loads(part["metadata"][0].as_py()))
 
 
+def stops(file: Path) -> pd.DataFrame:
+    """A row per cell of a kept file: problem, algorithm, why its run stopped, and after how many
+    evaluations.
+    """
+    rows = [
+        (*cell, metadata["stop"], steps["evaluations"][-1].as_py())
+        for cell, (steps, metadata) in read(file)
+    ]
+    return pd.DataFrame(rows, columns=["problem", "algorithm", "stop", "evaluations"])
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Pack or restore; what was written goes to standard output, a path a line."""
     parser = command.parser("experiments.publishing.archive", __doc__)

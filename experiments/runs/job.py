@@ -33,12 +33,7 @@ def run_seed(spec: Spec, path: Path, code: str) -> None:
     label = f"{spec.algorithm} on {spec.problem}, seed {path.stem}"
     progress = Progress(label, spec.budget)
     record, metadata = run(spec, int(path.stem), progress)
-    metadata |= {
-        "last_mean": progress.mean,
-        "commit": commit(),
-        "code": code,
-        "versions": trace.versions(),
-    }
+    metadata |= {"commit": commit(), "code": code, "versions": trace.versions()}
     trace.write(path, record, metadata)
     print(f"{label}: wrote {path}", file=sys.stderr)
 
@@ -62,14 +57,12 @@ class Progress:
 
     label: str
     budget: int
-    mean: list[float] = field(default_factory=list)  # that the last batch was drawn around
     began: float = field(default_factory=time.monotonic)
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, batch: Batch) -> None:
         now = time.monotonic()
         if batch.ended:
-            self.mean = batch.state.mean.tolist()
             reason, detail = batch.ended
             state = f"ended: {reason}" + (f" ({detail})" if detail else "")
         elif now - self.last < SECONDS_BETWEEN_LINES:

@@ -26,8 +26,8 @@ def run(
 ) -> tuple[Record, dict[str, Any]]:
     """Do one run, showing every batch to ``report``.
 
-    Returns the record, and its metadata: the spec, the seed, the problem's title and minimum, and
-    why the run stopped.
+    Returns the record, and its metadata: the spec, the seed, the problem's title and minimum, why
+    the run stopped, and the mean that the last batch was drawn around.
 
     Raises:
         ValueError: the spec names something that does not exist or is not allowed.
@@ -69,4 +69,5 @@ def run(
         "minimum": problem.minimum,
         "stop": reason,
         "stop_detail": detail,
+        "last_mean": batch.state.mean.tolist(),
     }

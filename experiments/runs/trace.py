@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from experiments.parquet_io import written_whole
-from experiments.runs.record import SCHEMA, Record
+from experiments.runs.record import COLUMNS, SCHEMA, Record
 
 
 def write(path: Path, record: Record, metadata: dict[str, Any]) -> None:
@@ -49,10 +49,36 @@ def versions() -> dict[str, str]:
     return {"python": ".".join(map(str, sys.version_info[:3])), **found}
 
 
-def same_data(a: Path, b: Path) -> bool:
-    """Whether two traces hold the same rows, bit for bit (NaN equal to NaN)."""
-    left, right = read(a)[0], read(b)[0]
-    return left.schema.equals(right.schema) and all(
-        np.asarray(x).tobytes() == np.asarray(y).tobytes()
-        for x, y in zip(left.columns, right.columns, strict=True)
-    )
+def difference(old: Path, new: Path) -> str:
+    """The first row and column in which two traces differ, or what of their metadata does, in
+    words; nothing if all data are equal bit for bit (and NaN equal to NaN).
+
+    Of the metadata, what a run came to is compared, not what code and spec it is of. What an old
+    trace does not hold yet is not asked for.
+
+    Raises:
+        ValueError: one of them is no whole trace.
+    """
+    (a, its), (b, theirs) = read(old), read(new)
+    rows = min(len(a), len(b))
+    first: tuple[int, str] | None = None
+    for name in COLUMNS:
+        x, y = (np.ascontiguousarray(table[name].to_numpy()[:rows]) for table in (a, b))
+        unequal = np.flatnonzero(x.view(np.int64) != y.view(np.int64))
+        if len(unequal) and (first is None or unequal[0] < first[0]):
+            first = int(unequal[0]), name
+    if first:
+        row, name = first
+        was, now = (table[name][row].as_py() for table in (a, b))
+        return f"row {row}, column {name}: {was!r} became {now!r}"
+    if len(a) != len(b):
+        return f"row {rows}: {len(a)} rows became {len(b)}"
+    for key in ("minimum", "hits", "stop", "stop_detail", "last_mean"):
+        if key in its and (key not in theirs or its[key] != theirs[key]):
+            return f"{key}: {_short(its[key])} became {_short(theirs.get(key, 'nothing'))}"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
