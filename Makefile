@@ -7,7 +7,7 @@ UV := uv==0.13.9
 # several files are laid over one another: CONFIG="config.yaml results/published/config.yaml"
 CONFIG ?= config.yaml
 SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
-# RUNS=2 asks for two seeds a cell, in place of the number in config.yaml
+# RUNS=2 asks for two seeds per cell, in place of the number in config.yaml
 FEWER = $(if $(RUNS),--config runs=$(RUNS))
 SETTINGS = --configfile $(CONFIG) $(FEWER)
 # where the config has results go, asked for by the shell of the targets that name a file there
@@ -22,7 +22,7 @@ SHELL := bash
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  Options: CORES=4 (default: all), PYTHON=python3.12; of quick, replicate, figure_% and"
-	@echo "  film: RUNS=2 (seeds a cell)"
+	@echo "  film: RUNS=2 (seeds per cell)"
 
 setup: .venv/ready ## make the environment in .venv (the other targets do so by themselves)
 
@@ -57,7 +57,8 @@ figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, 
 	.venv/bin/python -m experiments.publishing.readme
 
 publish: .venv/ready ## keep what is in results (TABLES=results/interim/tables), show it in the README
-	.venv/bin/python -m experiments.publishing.publish $(if $(TABLES),--tables $(TABLES))
+	.venv/bin/python -m experiments.publishing.publish --config $(CONFIG) \
+		$(if $(TABLES),--tables $(TABLES))
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked;
 # it pauses a tenth of a second after each trace, hence several at once
@@ -65,7 +66,7 @@ restore: .venv/ready ## the kept traces into results, so that `make replicate` r
 	.venv/bin/python -m experiments.publishing.archive restore --config $(CONFIG) \
 		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
 
-certify: .venv/ready ## prove that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
+certify: .venv/ready ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
 	.venv/bin/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
 test: .venv/ready ## the test suite
@@ -76,7 +77,8 @@ lint: .venv/ready ## style, types and the workflow's own checks
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/snakemake --lint
-	.venv/bin/uv tool run --quiet --from snakefmt==2.1.0 snakefmt --line-length 100 --check Snakefile
+	.venv/bin/uv tool run --quiet --from snakefmt==2.1.0 snakefmt --line-length 100 --check Snakefile \
+		experiments/*/rules.smk figures/rules.smk
 
 lock: .venv/ready ## renew requirements.lock from pyproject.toml
 	.venv/bin/uv pip compile pyproject.toml --group dev --universal --generate-hashes \

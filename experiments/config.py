@@ -170,7 +170,12 @@ def _cells(
                 known = [f"{e.name}/{key}" for e in made.values() for key in e.algorithms]
                 check_known(f"{at}.same_as", own["same_as"], known)
                 experiment, key = _place(own)
-                theirs = next(s for (_, n), s in made[experiment].cells.items() if n == key)
+                theirs = made[experiment].cells.get((problem_name, key))
+                if theirs is None:
+                    raise ConfigError(
+                        f"{at}: {experiment} has no {problem_name}, so that there is nothing to be "
+                        "the same as"
+                    )
                 algorithm, parameters = theirs.algorithm, theirs.algorithm_parameters
             else:
                 algorithm, parameters = _named(
@@ -178,12 +183,14 @@ def _cells(
                 )
             optimiser = _build(algorithms.build, at, algorithm, parameters)
             check_known(f"{at}: the class's space", getattr(optimiser, "space", ""), SPACES)
+            if not callable(getattr(optimiser, "batch_size", None)):
+                raise ConfigError(f"{at}: the class lacks the method batch_size(dim)")
             if optimiser.space != built.space:
                 raise ConfigError(
                     f"{at} searches a {optimiser.space} space, but "
                     f"{where}.problems.{problem_name} has a {built.space} one"
                 )
-            if budget < (size := optimiser.batch_size(built.dim)):
+            if budget < (size := _build(optimiser.batch_size, at, built.dim)):
                 raise ConfigError(
                     f"{where}: budget is {budget} on {problem_name}, less than one batch of "
                     f"{name}, {size} evaluations"
@@ -207,9 +214,9 @@ def _named(kind: str, name: str, settings: dict[str, Any]) -> tuple[str, dict[st
     return settings.get(kind, name), _without(settings, kind)
 
 
-def _build(make: Any, where: str, name: str, parameters: dict[str, Any]) -> Any:
+def _build(make: Any, where: str, *arguments: Any) -> Any:
     try:
-        return make(name, parameters)
+        return make(*arguments)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
@@ -290,6 +297,8 @@ def check_theory(theory: dict[str, dict[str, Any]], known: dict[str, Experiment]
         if "experiment" in sizes:
             where = f"theory.{question}.experiment"
             check_known(where, sizes["experiment"], known)
+            if shared := known[sizes["experiment"]].shared:
+                raise ConfigError(f"{where}: give {', '.join(shared)} runs of their own")
             for spec in known[sizes["experiment"]].cells.values():
                 check_known(f"{where}, a problem of it,", spec.problem, convex)
                 check_known(f"{where}, an optimiser of it,", spec.algorithm, ["framework"])

@@ -22,6 +22,7 @@ from experiments.fingerprint import fingerprint
 from experiments.paths import ROOT
 from experiments.tables import commands as tables
 from experiments.theory import commands as theory
+from experiments.timing import commands as timing
 from figures import commands as figures
 
 TABLES = ("runs.parquet", "curves.parquet")  # of an experiment
@@ -204,8 +205,19 @@ class Plan:
 
     def theory_figure_command(self, question: str) -> Command:
         """What draws a table of the theory."""
+        experiment = self.theory[question].get("experiment")
+        labels = self.experiments[experiment].labels if experiment else None
         to = self.results / "figures" / f"theory_{question}"
-        return Command.of(f"figures.theory.{question}", self.theory_table(question), to=to)
+        return figures.theory_figure(question, Path(self.theory_table(question)), labels, to)
+
+    # ---- timing ----
+
+    def timing_command(self, name: str) -> Command:
+        """What measures ``iteration``, ``rollouts`` or ``workflow``."""
+        to = self.results / name
+        if name == "workflow":
+            return timing.workflow(self.results / "times", to)
+        return {"iteration": timing.iteration, "rollouts": timing.rollouts}[name](to)
 
     # ---- claims ----
 

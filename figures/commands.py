@@ -52,6 +52,29 @@ def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
     return made
 
 
+def theory_figure(
+    question: str, table: Path, labels: Mapping[str, str] | None, to: Path
+) -> Command:
+    """A picture of a table of the theory.
+
+    Args:
+        question: the module of figures/theory that draws it.
+        table: .csv.
+        labels: what the picture calls each estimator, where the table is of an experiment.
+        to: path without suffix.
+    """
+    named = json.dumps(labels) if labels else None
+    return Command.of(f"figures.theory.{question}", table, labels=named, to=to)
+
+
+def theory_figure_parser(question: str, about: str | None) -> argparse.ArgumentParser:
+    made = parser(f"figures.theory.{question}", about)
+    made.add_argument("table", type=Path, help="the table, .csv")
+    made.add_argument("--labels", type=json.loads, help="of estimators, as JSON")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    return made
+
+
 def film(trace: str, label: str, to: Path) -> Command:
     """A film of the policy that a run came to."""
     return Command.of("figures.film", trace, label=label, to=to)

@@ -142,9 +142,10 @@ def _caption(
     if target is not None:
         dashed = f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. "
     return (
-        f"Mean over {style.runs_a_cell(runs)} of {COLUMNS[column]}, against evaluations, "
+        f"Mean over {style.runs_per_cell(runs)} of {COLUMNS[column]}, against evaluations, "
         f"in a band from {BANDS[band][2]}{style.setting(runs)}.\n\n"
-        f"{dashed}Dotted: last value held constant after the run stops. A dot ends a line whose "
+        f"{dashed}A run that has stopped keeps its last value, and so does the "
+        "mean, dotted, once all have stopped. A dot ends a line whose "
         "runs have all reached the target; a cross ends one where a run stopped for another reason "
         "than its budget. Of lines that coincide, the last one in the legend is on top. "
         f"{_ends(runs, look)}"

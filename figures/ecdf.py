@@ -17,6 +17,7 @@ from experiments.runs.record import TARGETS
 from figures import files, style
 
 HARDEST, EASIEST = 1e-10, 1e2
+STEPS = 400  # of a line, at most: more are less than a pixel apart
 
 
 def solved(runs: pd.DataFrame) -> NDArray[np.float64]:
@@ -38,11 +39,16 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
     for algorithm, line in look.items():
         times = solved(runs[runs["algorithm"] == algorithm])
         done = times[np.isfinite(times)]
-        x = np.concatenate([done, [right]])
-        y = np.concatenate([np.arange(1, len(done) + 1), [len(done)]]) / len(times)
+        count = np.arange(1, len(done) + 1)
+        if len(done) > STEPS:
+            count = np.arange(1, STEPS + 1) * len(done) // STEPS
+        x = np.concatenate([done[count - 1], [right]])
+        y = np.concatenate([count, [len(done)]]) / len(times)
+        # By counts: by distances, the last digit of a logarithm would choose among steps.
+        marks = sorted({len(count) * fifth // 5 for fifth in range(1, 6)})
         ax.step(
             x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
-            markevery=0.2, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
+            markevery=marks, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(100 if right > 100 else 1, right)
@@ -56,7 +62,7 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
     return figure, (
         f"Share of the targets from {EASIEST:g} to {HARDEST:g} (five a decade) that the best value "
         f"so far has reached, over {problems} function{'s' if problems > 1 else ''} and "
-        f"{style.runs_a_cell(runs)} each, against evaluations. "
+        f"{style.runs_per_cell(runs)} each, against evaluations. "
         f"{'' if whole else 'Some optimisers ran on some of the functions only. '}Not in the paper."
     )
 

@@ -92,13 +92,13 @@ def _thinned(x: NDArray[np.int64]) -> NDArray[np.intp]:
 def _caption(runs: pd.DataFrame, look: dict[str, style.Line]) -> str:
     ends = "; ".join(f"{line.label}: {_ends(runs, name)}" for name, line in look.items())
     return (
-        f"Mean over {style.runs_a_cell(runs)} of the regret, against evaluations, in a band "
+        f"Mean over {style.runs_per_cell(runs)} of the regret, against evaluations, in a band "
         "from the smallest to the largest run. Upper row: mean of the current batch. Middle row: "
         "best point so far. Lower row: the recommended point.\n\n"
         "That is the mode of a distribution, or the best member of a population. The axis is "
         f"linear below {LINEAR:g}, so that 0 is on it. "
-        "A run that has ended carries its last value forward, and the dotted line carries on the "
-        f"mean. How the runs ended, from left to right: {ends}. A run ends as flat where all "
+        "A run that has stopped keeps its last value, and so does the mean, dotted, once all have "
+        f"stopped. How the runs ended, from left to right: {ends}. A run ends as flat where all "
         "values of a batch are equal, so that its curve has come to rest, as stagnated where it "
         "found no better point for long, and as budget where it was cut."
     )

@@ -74,7 +74,7 @@ def draw(
         f"Measured there, mean change per iteration: {', '.join(measured)}. "
     )
     return figure, (
-        f"Median of log det Σ over {style.runs_a_cell(runs)}, the band from the smallest to the "
+        f"Median of log det Σ over {style.runs_per_cell(runs)}, the band from the smallest to the "
         f"largest. {compared if measured else ''}Not in the paper."
     )
 

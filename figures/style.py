@@ -107,7 +107,7 @@ def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
 
 
-def runs_a_cell(runs: pd.DataFrame) -> str:
+def runs_per_cell(runs: pd.DataFrame) -> str:
     """How many runs the cells of a table have: "20 runs", "1 run", or "3 to 5 runs"."""
     return count(runs.groupby(["problem", "algorithm"], sort=False).size())
 

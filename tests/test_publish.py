@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 import tables
-from tiny import write_config
+from tiny import do_run, write_config
 
-from experiments.publishing import archive, publish
+from experiments import plan
+from experiments.publishing import publish
 from experiments.publishing.publish import keep_tables
 
 
@@ -41,20 +42,26 @@ def test_a_table_of_fewer_runs_is_refused_and_nothing_is_copied(tmp_path):
     assert not (kept / "first").exists()
 
 
-@pytest.mark.parametrize("so_far", [True, False])
-def test_tables_of_a_study_that_is_still_going_are_kept_if_asked_for(tmp_path, monkeypatch, so_far):
+@pytest.mark.parametrize("interim", [True, False])
+def test_tables_of_a_study_that_is_still_going_are_kept_if_asked_for(
+    tmp_path, monkeypatch, interim
+):
     published = tmp_path / publish.PUBLISHED
     published.mkdir(parents=True)
     (published / "config.yaml").write_text("runs: 2")
     write_config(tmp_path, results=str(tmp_path / "results"))
     write(tmp_path / "results" / "tables", "tiny", 7)
-    write(tmp_path / "results" / "so_far" / "tables", "tiny", 3)
+    write(tmp_path / "results" / "interim" / "tables", "tiny", 3)
     monkeypatch.setattr(publish, "ROOT", tmp_path)
-    monkeypatch.setattr(archive, "KEPT", published / "traces")
+    monkeypatch.setattr(publish, "KEPT", published / "traces")
     redrawn = []
     monkeypatch.setattr(publish.redraw, "redraw", redrawn.append)
     monkeypatch.setattr(publish.readme, "main", lambda: None)
-    asked = ["--tables", str(tmp_path / "results" / "so_far" / "tables")] if so_far else []
+    run = plan.load(tmp_path / "config.yaml")
+    do_run(run, "ellipsoid", "es", 0)
+    asked = ["--tables", str(tmp_path / "results" / "interim" / "tables")] if interim else []
     publish.main(asked)
-    assert runs(published / "tables", "tiny") == (3 if so_far else 7)
+    assert runs(published / "tables", "tiny") == (3 if interim else 7)
     assert redrawn == [published]
+    # the traces go with the tables, into this folder and no other
+    assert [p.name for p in (published / "traces").rglob("*.parquet")] == ["0.parquet"]

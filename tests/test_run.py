@@ -67,7 +67,8 @@ def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
      ("quick", ["CORES=3"], "--cores 3 --configfile config.yaml tests/quick.yaml"),
      ("replicate", ["CONFIG=a.yaml b.yaml"], "--cores all --configfile a.yaml b.yaml"),
      ("interim", ["CONFIG=a.yaml b.yaml"], "publishing.interim --config a.yaml b.yaml"),
-     ("publish", ["TABLES=x"], "-m experiments.publishing.publish --tables x"),
+     ("publish", ["TABLES=x"], "publishing.publish --config config.yaml \\ --tables x"),
+     ("restore", ["CONFIG=a.yaml b.yaml"], "archive restore --config a.yaml b.yaml"),
      ("certify", ["BASE=HEAD~1"], "-m experiments.certify HEAD~1")],
 )  # fmt: skip
 def test_options_of_make_reach_the_command(target, words, wanted):

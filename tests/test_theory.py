@@ -288,15 +288,17 @@ def test_the_caption_says_whether_the_bound_holds(tmp_path):
     assert "\n\nNOT every regret lies below its bound" in regret_picture.draw(table)[1]
 
 
-def test_a_single_run_and_an_arm_of_any_name_are_drawn(tmp_path):
+def test_a_single_run_and_an_estimator_of_any_name_are_drawn(tmp_path):
     cell(tmp_path, runs=1)
     table = regret.table(tmp_path, ["quadratic"], ["orthogonal"], 1)
     table["theorem_5"] = 10 * table["regret"]
-    figure, caption = regret_picture.draw(table.assign(algorithm="batch_20"))
+    figure, caption = regret_picture.draw(
+        table.assign(algorithm="batch_20"), {"batch_20": "N = 20"}
+    )
     plt.close(figure)
     assert ", one run, and dotted" in caption
     assert "Every regret lies below its bound; at the last T the bound is 10 to 10 " in caption
-    assert "quadratic batch, 20 -" in caption
+    assert "quadratic N = 20 -" in caption
     assert "nan" not in caption
 
 
@@ -318,9 +320,12 @@ def test_the_line_of_an_unbiased_estimator_has_a_slope_of_one(measured):
     plt.close(figure)
 
 
-def test_arms_without_a_line_of_their_own_get_one_each():
+def test_estimators_without_a_line_of_their_own_get_one_each():
     look = picture_shared.lines(["single", "batch_20", "new_arm", "single"])
     assert list(look) == ["single", "batch_20", "new_arm"]
     assert look["single"] == picture_shared.LINES["single"]
-    assert [line.label for line in look.values()] == ["one sample", "batch, 20", "new arm"]
+    assert [line.label for line in look.values()] == ["one sample", "batch_20", "new_arm"]
     assert len({line.color for line in look.values()}) == 3
+    labels = {"single": "N = 1", "batch_20": "N = 20"}
+    look = picture_shared.lines(["single", "batch_20", "new_arm"], labels)
+    assert [line.label for line in look.values()] == ["N = 1", "N = 20", "new_arm"]

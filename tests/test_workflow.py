@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -82,6 +83,17 @@ class Project:
 
     def traces(self, results="results"):
         return [self.trace(cell, seed, results) for cell in CELLS for seed in (0, 1)]
+
+    def code(self, problem, algorithm):
+        """Fingerprint of the code of a cell, as the copy's own plan has it."""
+        ask = (
+            "from experiments.plan import load;"
+            f"print(load('config.yaml').fingerprint('tiny', '{problem}', '{algorithm}'))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", ask], cwd=self.folder, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
 
     def would_run(self):
         """The jobs of a dry run, by rule."""
@@ -291,6 +303,33 @@ def test_an_edit_reruns_what_it_touches_and_a_sentence_nothing(full):
         }  # fmt: skip
     finally:
         es.write_text(text)
+    assert full.would_run() == {}
+
+
+def test_code_that_is_certified_equal_reruns_nothing_and_its_new_traces_carry_its_own_name(full):
+    es = full.folder / "algorithms" / "es.py"
+    ledger = full.folder / "results" / "published" / "ledger.jsonl"
+    ledger.parent.mkdir(parents=True)
+    text = es.read_text()
+    cell = "ellipsoid/es"
+    old = read(full.trace(cell, 0))[1]["code"]
+    try:
+        es.write_text(text.replace("half = rng", "first = rng").replace("(half)", "(first)"))
+        assert full.would_run()["trace"] == 4
+        new = full.code("ellipsoid", "es")
+        assert new == full.code("levy", "es") != old  # both are problems of one file
+        pairs = [[new, old]]
+        ledger.write_text(json.dumps({"equal": pairs}) + "\n")
+        assert full.would_run() == {}
+        path = full.trace(cell, 1)
+        full.snakemake("--cores", "1", "--force", str(path.relative_to(full.folder)))
+        assert read(path)[1]["code"] == new != old
+        full.snakemake("--cores", "1")
+        assert full.would_run() == {}
+    finally:
+        es.write_text(text)
+        ledger.unlink()
+    full.snakemake("--cores", "1")  # its trace of the other code
     assert full.would_run() == {}
 
 

@@ -47,10 +47,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Keep everything, or say why not."""
     parser = command.parser("experiments.publishing.publish", __doc__)
     parser.add_argument("--tables", type=Path, help="folder of the tables, if not results/tables")
+    parser.add_argument("--config", type=Path, nargs="+", default=[ROOT / "config.yaml"])
     args = parser.parse_args(arguments)
     published = ROOT / PUBLISHED
     try:
-        plan = load(ROOT / "config.yaml", published / "config.yaml")  # what was really run
+        plan = load(*args.config, published / "config.yaml")  # what was really run
         names = keep_tables(args.tables or plan.results / "tables", published / "tables")
         _, other = archive.pack(plan, KEPT)
         for file in (plan.results / "figures").glob("film.*"):

@@ -89,8 +89,9 @@ def counted(claims: pd.DataFrame) -> str:
 def verdicts(claims: pd.DataFrame) -> str:
     """A row a claim, with one of its parts."""
     lines = [
-        "Of each claim one part is shown: the first that fails; if none does, the first that the "
-        "runs are too few for; else the first. All that fail, and why a claim is judged as it is: "
+        "Of each claim one part is shown: the first that fails; if none does, the first that is "
+        "inconclusive for too few runs; else the first. All that fail, and why a claim is judged "
+        "as it is: "
         f"[claims.md]({(PUBLISHED / 'claims.md').as_posix()}).",
         "",
         "| | the paper says | verdict | parts that hold | the part shown | wanted |",
@@ -149,7 +150,7 @@ def paragraphs(published: Path, name: str) -> list[str]:
 
 def targets(published: Path, experiment: Experiment, target: float = DECADES[-1]) -> str:
     """A row a problem, a column an optimiser: aRT to the target, with the successes where some runs
-    did not get there; where none did, the median of the best values in italics.
+    did not reach it; where none did, the median of the best values in italics.
     """
     folder = published / "tables" / experiment.name
     key = ["problem", "algorithm"]
@@ -157,8 +158,8 @@ def targets(published: Path, experiment: Experiment, target: float = DECADES[-1]
     cells = fixed[fixed["target"] == target].merge(final[[*key, "median"]], on=key)
     cells = cells.rename(columns={"median_y": "best"}).set_index(key)
     about = (
-        f"Evaluations to {target:g} (aRT: those of all runs over the number of runs that got "
-        "there), in brackets the runs that got there where not all did; "
+        f"Evaluations to {target:g} (aRT: those of all runs over the number of runs that "
+        "reached it), in brackets the runs that reached it where not all did; "
         "in italics, where none did, the median of the best value so far, which Figure 1 does not "
         "draw. "
         f"[All targets]({(PUBLISHED / 'tables' / experiment.name).as_posix()}/statistics.md)."
@@ -202,7 +203,10 @@ def _grid(
     """
     runs = pd.read_parquet(folder / "runs.parquet", columns=["problem", "algorithm", "title"])
     names = list(runs["algorithm"].unique())
-    lines = [f"| | {' | '.join(labels[name] for name in names)} |", "|---|" + "---:|" * len(names)]
+    lines = [
+        f"| | {' | '.join(labels.get(name, name) for name in names)} |",
+        "|---|" + "---:|" * len(names),
+    ]
     for problem, title in runs[["problem", "title"]].drop_duplicates().itertuples(index=False):
         keys = ((problem, name) for name in names)
         row = (entry(cells.loc[key]) if key in cells.index else "" for key in keys)

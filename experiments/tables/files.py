@@ -1,4 +1,4 @@
-"""Tables as files. Their numbers are rounded, so that they do not hang on the processor."""
+"""Tables as files. Their numbers are rounded, so that they do not depend on the processor."""
 
 from __future__ import annotations
 

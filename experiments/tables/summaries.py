@@ -40,8 +40,8 @@ def average_running_time(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def fixed_targets(runs: pd.DataFrame) -> pd.DataFrame:
     """Per cell and target: successes, aRT with its bootstrap interval, and the median and
-    quartiles of the evaluations of the runs that got there. Nothing of a problem whose minimum
-    nobody knows.
+    quartiles of the evaluations of the runs that reached it. Nothing of a problem whose
+    minimum is unknown.
     """
     rows = []
     known = runs[np.isfinite(runs["minimum"])]
@@ -81,7 +81,7 @@ def _to_targets(fixed: pd.DataFrame) -> list[str]:
     lines = [
         "# Evaluations to a target",
         "",
-        "aRT in evaluations, in brackets the runs that got there of all.",
+        "aRT in evaluations, in brackets the runs that reached the target, of all.",
     ]
     shown = [t for t in DECADES if round(np.log10(t)) in (0, -1, -2, -4, -6, -8, -10)]
     lines += ["", "| problem | optimiser |" + "".join(f" {t:.0e} |" for t in shown)]

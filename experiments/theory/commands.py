@@ -26,7 +26,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
 # How each size is read from the command line. All are required, except those with a default.
 OPTIONS: dict[str, dict[str, Any]] = {
     "problems": {"nargs": "+", "help": "convex problems, by name"},
-    "algorithms": {"nargs": "+", "help": "arms of the experiment, by label"},
+    "algorithms": {"nargs": "+", "help": "optimisers of the experiment"},
     "runs": {"type": int, "help": "independent runs per cell"},
     "dims": {"type": int, "nargs": "+", "help": "dimensions d"},
     "dim": {"type": int, "help": "dimension d"},

@@ -1,6 +1,6 @@
 """Time per iteration of INGO's update against others, as ratios taken in turn on one core.
 
-    python -m experiments.timing.iteration --dims 30 100 300 1000 --to results/benchmark
+    python -m experiments.timing.iteration --dims 30 100 300 1000 --to results/iteration
 
 Contenders, all with the paper's N on the Ellipsoid: INGO as in algorithms/ingo.py; the textbook
 update (an eigendecomposition and an inverse a step); pycma and the cmaes package, full covariance;
@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,8 +23,8 @@ import algorithms
 import problems
 from algorithms.shared import settings
 from algorithms.shared.shaping import standardise
-from experiments import command
 from experiments.tables import files
+from experiments.timing import commands
 
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
@@ -155,10 +154,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = command.parser("experiments.timing.iteration", __doc__)
-    parser.add_argument("--dims", type=int, nargs="+", default=[30, 100, 300, 1000])
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
+    args = commands.iteration_parser(__doc__).parse_args(arguments)
     table = measure(args.dims)
     files.write(table, markdown(table), args.to)
 

@@ -1,6 +1,6 @@
 """Control steps a second against bare physics and gymnasium, as ratios taken in turn on one core.
 
-    python -m experiments.timing.rollouts --to results/throughput
+    python -m experiments.timing.rollouts --to results/rollouts
 
 Contenders, all in the same states, with the policies of a first batch (σ₁ = 0.1 around 0) and the
 paper's N: the roll-outs of problems/control.py; the bare loop, which knows the actions beforehand
@@ -18,14 +18,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import floor, log
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from experiments import command
 from experiments.tables import files
+from experiments.timing import commands
 from problems.control_tasks import TASKS
 from problems.interface import Array
 from problems.policy import Policy
@@ -198,11 +197,8 @@ def markdown(table: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = command.parser("experiments.timing.rollouts", __doc__)
-    parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
-    table = measure([Setting.of(name) for name in args.tasks])
+    args = commands.rollouts_parser(__doc__).parse_args(arguments)
+    table = measure([Setting.of(name) for name in args.tasks or TASKS])
     files.write(table, markdown(table), args.to)
 
 

@@ -11,10 +11,10 @@ rule iteration:
         "../../environment.yml"
     threads: lambda w: workflow.cores
     params:
-        stem=plan.results / "iteration",
+        command=str(plan.timing_command("iteration")),
         code=fingerprint("experiments.timing.iteration", "algorithms.ingo", "algorithms.cma_es"),
     shell:
-        "python -m experiments.timing.iteration --to {params.stem} 2> {log}"
+        "{params.command} 2> {log}"
 
 
 rule rollouts:
@@ -26,10 +26,10 @@ rule rollouts:
         "../../environment.yml"
     threads: lambda w: workflow.cores
     params:
-        stem=plan.results / "rollouts",
+        command=str(plan.timing_command("rollouts")),
         code=fingerprint("experiments.timing.rollouts"),
     shell:
-        "python -m experiments.timing.rollouts --to {params.stem} 2> {log}"
+        "{params.command} 2> {log}"
 
 
 # What the workflow itself costs, as a share of the runs that were timed so far.
@@ -42,8 +42,7 @@ rule workflow:
         "../../environment.yml"
     threads: lambda w: workflow.cores
     params:
-        times=plan.results / "times",
-        stem=plan.results / "workflow",
+        command=str(plan.timing_command("workflow")),
         code=fingerprint("experiments.timing.workflow"),
     shell:
-        "python -m experiments.timing.workflow --times {params.times} --to {params.stem} 2> {log}"
+        "{params.command} 2> {log}"

@@ -1,6 +1,6 @@
 """What the workflow itself costs: CPU time of jobs that do next to nothing, and its share of all.
 
-    python -m experiments.timing.workflow --times results/times --to results/overhead
+    python -m experiments.timing.workflow --times results/times --to results/workflow
 
 Two workflows of one-batch runs of Figure 1 differ by some jobs; the difference of their CPU time,
 Snakemake and all processes that it started, over that of the jobs is what a job costs beside its
@@ -18,10 +18,10 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from experiments import command
-from experiments.paths import KEPT, ROOT
+from experiments.paths import ROOT
 from experiments.publishing import archive
 from experiments.tables import files
+from experiments.timing import commands
 
 FEW, MANY = 10, 60
 CELL = ("figure_1", "levy", "ingo")
@@ -98,11 +98,7 @@ def markdown(start: float, a_job: float, shares: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure and write .csv and .md."""
-    parser = command.parser("experiments.timing.workflow", __doc__)
-    parser.add_argument("--times", type=Path, required=True, help="Snakemake's notes of jobs")
-    parser.add_argument("--kept", type=Path, default=KEPT, help="kept traces, with their seconds")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
+    args = commands.workflow_parser(__doc__).parse_args(arguments)
     few, many = (cpu_of_workflow(jobs) for jobs in (FEW, MANY))
     a_job = (many - few) / (MANY - FEW)
     jobs = archive.all_seconds(args.times, args.kept)

@@ -5,6 +5,8 @@ python -m figures.theory.regret results/tables/theory/regret.csv --to results/fi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
@@ -14,10 +16,10 @@ from figures.theory import shared
 from figures.theory.shared import BOUND, curve, lines, log_log, mean_over, with_interval
 
 
-def draw(table: pd.DataFrame) -> tuple[Figure, str]:
-    """The picture and its caption, both from the table."""
+def draw(table: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[Figure, str]:
+    """The picture and its caption, from the table and what each estimator is called."""
     problems = list(dict.fromkeys(table["problem"]))
-    look = lines(table["algorithm"])
+    look = lines(table["algorithm"], labels)
     bound = table["theorem_5"].fillna(table["theorem_4"])
     figure, axes = plt.subplots(
         1, len(problems), figsize=(2.6 * len(problems), 3.1), squeeze=False, sharey=True

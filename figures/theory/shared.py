@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments import command as command_line
-from figures import files, style
+from figures import commands, files, style
 from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, RED, SKY, Line
 
 LINES = {
@@ -30,18 +27,18 @@ LINES = {
 BOUND: dict[str, Any] = {"linewidth": 1.0, "linestyle": ":"}
 
 
-def lines(labels: Iterable[str]) -> dict[str, Line]:
-    """The line of each arm of an experiment. An arm that is not in LINES, which config.yaml may
-    have, gets a line whose colour no other arm has; batch_20 is then called "batch, 20".
+def lines(names: Iterable[str], labels: Mapping[str, str] | None = None) -> dict[str, Line]:
+    """The line of each estimator of an experiment, called as ``labels`` says. One that is not in
+    LINES, which config.yaml may have, gets a line whose colour no other has.
     """
-    labels = list(dict.fromkeys(labels))
-    taken = {LINES[label].color for label in labels if label in LINES}
+    names = list(dict.fromkeys(names))
+    taken = {LINES[name].color for name in names if name in LINES}
     spare = cycle([line for line in LINES.values() if line.color not in taken] or LINES.values())
-
-    def words(label: str) -> str:
-        return re.sub(r"_(?=\d)", ", ", label).replace("_", " ")
-
-    return {label: LINES.get(label) or next(spare)._replace(label=words(label)) for label in labels}
+    found = {name: LINES.get(name) or next(spare)._replace(label=name) for name in names}
+    return {
+        name: line._replace(label=(labels or {}).get(name, line.label))
+        for name, line in found.items()
+    }
 
 
 def mean_over(table: pd.DataFrame) -> str:
@@ -81,7 +78,7 @@ def log_log(ax: Axes) -> None:
 def command(
     name: str,
     about: str | None,
-    draw: Callable[[pd.DataFrame], tuple[Figure, str]],
+    draw: Callable[..., tuple[Figure, str]],
     arguments: list[str] | None,
 ) -> None:
     """The command line of a module that draws one picture from one table.
@@ -89,13 +86,11 @@ def command(
     Args:
         name: of the picture and of its module.
         about: the module's docstring, for the help.
-        draw: from the table to the picture and its caption.
+        draw: from the table, and labels where they are given, to the picture and its caption.
         arguments: of the command line; None takes the process's own.
     """
-    parser = command_line.parser(f"figures.theory.{name}", about)
-    parser.add_argument("table", type=Path, help="the table, .csv")
-    parser.add_argument("--to", type=Path, required=True, help="path without suffix")
-    args = parser.parse_args(arguments)
+    args = commands.theory_figure_parser(name, about).parse_args(arguments)
     style.use()
-    figure, caption = draw(pd.read_csv(args.table))
+    table = pd.read_csv(args.table)
+    figure, caption = draw(table, args.labels) if args.labels else draw(table)
     files.save(figure, args.to, caption)
