@@ -29,9 +29,9 @@ class Framework:
         curvature: "constant" is Ĝ = bI; "estimated" is the estimate of Theorem 2 from the same
             samples, ½ (1/N) Σ_i (f(x_i) − f(μ)) Σ^{-½} (z_i z_iᵀ − I) Σ^{-½}, projected.
         samples: N; None is 1 for "single", d for "orthogonal", and else 2⌊3 + ⌊3 ln d⌋/2⌋.
-        step_size: β, a positive number, "1/d" or "1/sqrt(d)".
+        step_size: β, a positive number, "c/d" or "c/sqrt(d)".
         initial_std: standard deviation of the first distribution along each axis, in units of x: a
-            positive number, "1/d" or "1/sqrt(d)".
+            positive number, "c/d" or "c/sqrt(d)".
         b: smallest eigenvalue of Ĝ.
         gamma: γ, of the strong convexity of the problem; γ/2 is the largest eigenvalue of Ĝ.
 

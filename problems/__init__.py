@@ -20,7 +20,7 @@ from problems.interface import Problem
 def available() -> dict[str, str]:
     """The names of all problems, each with the module that holds it, which is not imported."""
     found = {}
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and _is_problem(node):
                 found[node.name] = path.stem

@@ -13,6 +13,7 @@ import pytest
 
 import algorithms
 import problems
+from algorithms.shared import settings
 from algorithms.shared.interface import Stop
 from algorithms.shared.loop import iterate, quiet
 
@@ -204,6 +205,27 @@ def test_values_that_are_not_allowed_are_named(name, key, value):
 def test_values_of_one_methods_keys(name, key, value):
     with pytest.raises(ValueError, match=f"{key} is .*; allowed: "):
         algorithms.build(name, {key: value})
+
+
+@pytest.mark.parametrize("rule", ["2/n", "/d", "0/d", "-1/d", "inf/d", "nan/d", "1/d/d", "d", ""])
+@pytest.mark.parametrize("name", ["ingo", "fast_ingo", "igo", "bernoulli_ingo", "framework"])
+def test_a_step_size_that_is_no_rule_is_named(name, rule):
+    with pytest.raises(ValueError, match="step_size is .*; allowed: a positive number c, c/d, c/s"):
+        algorithms.build(name, {"step_size": rule})
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [(0.3, 0.3), ("1/d", 1 / 25), ("2/d", 2 / 25), ("0.5/sqrt(d)", 0.1), ("1e-1/d", 0.004)],
+)
+def test_a_step_size_may_depend_on_the_dimension(rule, value):
+    assert settings.resolve(rule, 25) == value
+    a, b = (algorithms.build("ingo", {"step_size": step}) for step in (rule, value))
+    rng = np.random.default_rng(0)
+    state = a.init(np.zeros(25), rng)
+    samples = a.ask(state, rng)
+    moved = [i.tell(state, samples, sphere(samples.x)).mean for i in (a, b)]
+    assert np.array_equal(*moved)
 
 
 def test_es_wants_an_even_number():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .settings import RULES
+from .settings import resolve
 
 
 def positive(name: str, value: object) -> None:
@@ -13,11 +13,15 @@ def positive(name: str, value: object) -> None:
 
 
 def positive_or_rule(name: str, value: object) -> None:
-    """A positive number, or the name of a rule by the dimension (``settings.RULES``)."""
+    """A positive number, or a rule by the dimension: "c/d" or "c/sqrt(d)"."""
     if not isinstance(value, str):
         positive(name, value)
-    elif value not in RULES:
-        raise ValueError(f"{name} is {value!r}; allowed: a positive number, {', '.join(RULES)}")
+        return
+    try:
+        resolve(value, 1)
+    except ValueError:
+        allowed = "a positive number c, c/d, c/sqrt(d)"
+        raise ValueError(f"{name} is {value!r}; allowed: {allowed}") from None
 
 
 def probability(name: str, value: object, *rules: str) -> None:

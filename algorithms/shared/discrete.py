@@ -15,7 +15,7 @@ class DiscreteSearch:
 
     Args:
         samples: N, points per iteration; None is the paper's 20 + 4⌊3 + ⌊3 ln d⌋/2⌋.
-        step_size: β, a positive number, "1/d" or "1/sqrt(d)".
+        step_size: β, a positive number, "c/d" or "c/sqrt(d)".
         ddof: of the standard deviation that the values are divided by, 1 or 0.
     """
 

@@ -66,7 +66,7 @@ class GaussianSearch:
 
     Args:
         samples: N, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
-        step_size: β, a positive number, "1/d" or "1/sqrt(d)".
+        step_size: β, a positive number, "c/d" or "c/sqrt(d)".
         initial_std: standard deviation of the first distribution along each axis, in units of x.
         ddof: of the standard deviation that the values are divided by, 1 or 0.
     """

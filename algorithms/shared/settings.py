@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import floor, log, sqrt
-from typing import Literal
+from math import floor, inf, log, sqrt
 
-Rule = Literal["1/d", "1/sqrt(d)"]
+Rule = str  # "c/d" or "c/sqrt(d)", with a positive number c
 
-RULES: dict[str, Callable[[int], float]] = {
-    "1/d": lambda dim: 1.0 / dim,
-    "1/sqrt(d)": lambda dim: 1.0 / sqrt(dim),
-}
+DENOMINATORS: dict[str, Callable[[int], float]] = {"d": float, "sqrt(d)": sqrt}
 
 
+@cache
 def resolve(value: float | Rule, dim: int) -> float:
-    """A hyper-parameter at dimension ``dim``: a number as it is, or one of the paper's two rules.
+    """A hyper-parameter at dimension ``dim``: a number as it is, or a rule such as "1/d".
+
+    Raises:
+        ValueError: a text that is no such rule.
 
     Source: Section 6, "Parameter Settings": β is 1/d for INGO, INGOstep and IGO, 1/√d for
         Fast-INGO.
     """
-    return RULES[value](dim) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    numerator, _, denominator = value.partition("/")
+    if denominator not in DENOMINATORS or not 0 < (c := float(numerator)) < inf:
+        raise ValueError(f"{value!r} is no rule; allowed: c/d and c/sqrt(d), c a positive number")
+    return c / DENOMINATORS[denominator](dim)
 
 
 @cache
