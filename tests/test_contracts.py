@@ -258,14 +258,14 @@ def test_the_package_works_under_another_name(tmp_path):
     shutil.copytree(Path(algorithms.__file__).parent, tmp_path / "ingo")
     code = (
         "import numpy as np, sys; from ingo.minimize import minimize;"
-        "print(minimize(lambda x: x @ x, np.ones(3), 0.5, budget=60, seed=0).nfev);"
+        "print(minimize(lambda x: x @ x, np.ones(3), 0.5, budget=600, seed=0).fun < 0.1);"
         "import ingo; [ingo.build(name, {}) for name in ingo.available()];"
         "print('algorithms' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["56", "False"]
+    assert done.stdout.split() == ["True", "False"]
 
 
 def points(problem, n=5):

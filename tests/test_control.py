@@ -364,7 +364,11 @@ def test_a_body_moves_as_mujoco_moves_it_by_itself(name):
     x = 0.3 * rng.standard_normal((2, policy.dim))
     starts = [bodies.start(rng) for _ in x]
     returns, steps = bodies.roll_out(policy, x, starts, 60)
-    assert mujoco.get_mjcb_time() is None
+    placed = [body.state.timer[0].duration for body in bodies.pool]
+    bodies.roll_out(policy, x, starts, 3)
+    assert [body.state.timer[0].duration for body in bodies.pool] == [0.0, 0.0]  # no clock ran
+    assert placed == [0.0, 0.0]
+    returns, steps = bodies.roll_out(policy, x, starts, 60)
     assert bodies.model.opt.disableflags == mujoco.mjtDisableBit.mjDSBL_ISLAND
     plain = Bodies(task)
     plain.__dict__["model"] = mujoco.MjModel.from_xml_path(bodies.file)

@@ -66,6 +66,13 @@ def test_a_module_that_is_named_by_a_relative_import_is_seen(project):
     assert fingerprint.fingerprint("p.deep.d") != before
 
 
+def test_the_package_of_a_module_is_seen_since_it_runs_first(project):
+    before = fingerprint.fingerprint("p.deep.e")
+    write(project, "p/deep/__init__.py", "import os\nos.environ['THREADS'] = '2'\n")
+    fingerprint._read.cache_clear()
+    assert fingerprint.fingerprint("p.deep.e") != before
+
+
 def test_what_is_imported_for_types_only_is_not_seen(project):
     types = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import c\n"
     write(project, "p/a.py", types + A.replace('"""Doc."""\nfrom', "from", 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -144,3 +146,23 @@ def test_starts_are_paired_and_noise_is_not():
     other = []
     simulate.run(Spec("levy", "igo", 24, 0.0, {"dim": 10}), 1, other.append)
     assert not np.array_equal(means[0], other[0].state.mean)
+
+
+def test_targets_are_above_the_minimum_of_the_problem(monkeypatch):
+    """Whatever it is: the same function lifted by 5 takes the same evaluations to each target."""
+    build = simulate.problems.build
+
+    def lifted(name, parameters, instance):
+        plain = build(name, parameters, instance)
+        return replace(plain, evaluate=lambda x: plain.evaluate(x) + 5.0, minimum=5.0)
+
+    spec = Spec("ellipsoid", "fast_ingo", 60_000, 1e-3, {"dim": 4})
+    rows, found = simulate.run(spec, 0)
+    monkeypatch.setattr(simulate.problems, "build", lifted)
+    high, other = simulate.run(spec, 0)
+    assert (found["minimum"], other["minimum"]) == (0.0, 5.0)
+    assert found["stop"] == other["stop"] == "target"
+    assert high.rows["batch_min"][-1] == pytest.approx(5.0, abs=1.001e-3)
+    assert len(rows.hits) == len(high.hits)
+    # the lift rounds the values, which moves a run in its last digits: a batch or two of 12 points
+    assert np.allclose(rows.hits, high.hits, rtol=0.02, atol=24)
