@@ -3,6 +3,13 @@
 An optimiser is a class with ``init``, ``ask`` and ``tell`` whose name, in lower case, is that of
 its file without the underscores: ``fast_ingo.py`` holds ``FastINGO``. Adding one is adding a file.
 ``minimize.py`` is for one's own problem, ``shared/`` is what the optimisers have in common.
+
+To write the loop yourself, use ask and tell (``shared/interface.py``). ``shared.guard.Guard`` wraps
+an optimiser so that it continues after NaN values and after steps that are too long. Between ask
+and tell, the optimiser, the state, the samples and the generator can be pickled; the run continues
+bit for bit (not with ``ga``, since pymoo's objects do not pickle). Points may be clipped or rounded
+before they are evaluated, but ``tell`` must get the samples as asked: it uses their noise z, so the
+optimiser minimises f ∘ clip.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop: when a run ends and why, and the scipy-style entry point."""
+"""The loop: when a run ends, and why."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from algorithms.minimize import minimize
 from algorithms.shared.interface import Ending, Samples, Spread, Stop
 from algorithms.shared.loop import iterate
 
@@ -91,70 +90,3 @@ def test_a_budget_below_one_batch_is_named():
 def test_a_function_of_the_wrong_shape_is_named():
     with pytest.raises(ValueError, match=r"evaluate returned shape \(3, 1\) for 3 points"):
         run(lambda x: x)
-
-
-def rosenbrock(x):
-    return sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
-
-
-@pytest.mark.parametrize("method", ["ingo", "fast_ingo", "cma_es"])
-def test_minimize(method):
-    def shifted(x):
-        return float(np.sum((x - 0.3) ** 2))
-
-    result = minimize(shifted, np.zeros(5), 0.5, method, budget=40_000, target=1e-8, seed=3)
-    assert result.success
-    assert result.status == "target"
-    assert result.fun <= 1e-8
-    assert result.fun == shifted(result.x)
-    assert np.allclose(result.x, 0.3, atol=1e-3)
-    assert np.allclose(result.mean, 0.3, atol=1e-3)
-    assert result.nfev < 40_000
-    assert result.message == "stopped: target"
-    again = minimize(shifted, np.zeros(5), 0.5, method, budget=40_000, target=1e-8, seed=3)
-    assert np.array_equal(result.x, again.x)
-
-
-def test_minimize_vectorized_is_the_same_run():
-    a = minimize(rosenbrock, np.zeros(4), 0.3, budget=2000, seed=1)
-    b = minimize(
-        lambda x: np.array([rosenbrock(row) for row in x]),
-        np.zeros(4),
-        0.3,
-        budget=2000,
-        seed=1,
-        vectorized=True,
-    )
-    assert a.fun == b.fun
-    assert a.status == "budget"
-    assert not a.success
-
-
-def test_minimize_stops_when_the_callback_says_so():
-    seen = []
-    result = minimize(
-        rosenbrock, np.zeros(4), 0.3, seed=1,
-        callback=lambda batch: seen.append(batch.evaluations) or len(seen) == 3,
-    )  # fmt: skip
-    assert len(seen) == 3
-    assert result.status == "callback"
-    assert result.nit == 3
-
-
-def test_minimize_leaves_numpys_warnings_as_they_were():
-    before = np.geterr()
-    minimize(rosenbrock, np.zeros(4), 0.3, budget=200, callback=lambda b: True)
-    assert np.geterr() == before
-
-
-def test_minimize_names_what_is_wrong():
-    with pytest.raises(ValueError, match="x0 must be a vector"):
-        minimize(rosenbrock, np.zeros((2, 2)), 0.3)
-    with pytest.raises(ValueError, match="initial_std is 0; allowed"):
-        minimize(rosenbrock, np.zeros(2), 0)
-    with pytest.raises(ValueError, match="no optimiser is called 'bfgs'"):
-        minimize(rosenbrock, np.zeros(2), 0.3, "bfgs")
-    with pytest.raises(ValueError, match="ingo has no hyper-parameter 'beta'"):
-        minimize(rosenbrock, np.zeros(2), 0.3, beta=1)
-    with pytest.raises(ValueError, match="simple_ga searches a binary space, not a real one"):
-        minimize(rosenbrock, np.zeros(2), 0.3, "simple_ga")
