@@ -4,73 +4,99 @@
 PYTHON ?= python3
 CORES ?= all
 UV := uv==0.13.9
-# several files are laid over one another: CONFIG="config.yaml results/published/config.yaml"
+# where the packages are; another place that has them already: make replicate VENV=$$CONDA_PREFIX
+VENV ?= .venv
+READY := $(if $(filter .venv,$(VENV)),.venv/ready)
+BIN := $(VENV)/bin
+# laid over config.yaml, one over the other: CONFIG="results/published/config.yaml mine.yaml"
 CONFIG ?= config.yaml
-SNAKEMAKE := .venv/bin/snakemake --cores $(CORES)
+CONFIGS := config.yaml $(filter-out config.yaml,$(CONFIG))
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+# the same with a word on the time that it takes, and on how to continue after a stop
+AGAIN = $(strip make $@ $(MAKEOVERRIDES))
+REPLICATE = $(BIN)/python -m experiments.progress --again '$(AGAIN)' --cores $(CORES)
 # RUNS=2 asks for two seeds per cell, in place of the number in config.yaml
 FEWER = $(if $(RUNS),--config runs=$(RUNS))
-SETTINGS = --configfile $(CONFIG) $(FEWER)
+SETTINGS = --configfile $(CONFIGS) $(FEWER)
 # where the config has results go, asked for by the shell of the targets that name a file there
-RESULTS = $$(.venv/bin/python -m experiments.config results $(CONFIG))
+RESULTS = $$($(BIN)/python -m experiments.config results $(CONFIGS))
+
+# what the workflow and `make interim` make there
+MADE := traces tables figures logs times interim report.html \
+	$(foreach name,claims variants iteration rollouts workflow usage,$(name).csv $(name).md)
+
+# Caches stay here, and text is UTF-8: for users whose home cannot be written, whatever LANG is.
+export XDG_CACHE_HOME := $(CURDIR)/.venv/cache
+export MPLCONFIGDIR := $(XDG_CACHE_HOME)/matplotlib
+export UV_CACHE_DIR ?= $(XDG_CACHE_HOME)/uv
+export PYTHONUTF8 := 1
 
 # a command that fails in the middle of a pipe is a failure
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: help setup quick replicate interim benchmark throughput film figures publish restore certify test lint lock clean
+.PHONY: help setup quick replicate figure interim benchmark throughput usage film figures report publish restore \
+	certify test lint lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "  Options: CORES=4 (default: all), PYTHON=python3.12; of quick, replicate, figure_% and"
-	@echo "  film: RUNS=2 (seeds per cell)"
+	@echo "  Options: CORES=4 (default: all), PYTHON=python3.12, CONFIG=mine.yaml (laid over"
+	@echo "  config.yaml); of quick, replicate, figure, figure_% and film: RUNS=2 (seeds per cell)"
 
-setup: .venv/ready ## make the environment in .venv (the other targets do so by themselves)
+setup: $(READY) ## make the environment in .venv (the other targets do so by themselves)
 
-quick: .venv/ready ## the whole workflow on tiny budgets, into results/quick (some minutes)
-	$(SNAKEMAKE) --configfile config.yaml tests/quick.yaml $(FEWER)
-	@echo "Figures: results/quick/figures  Tables: results/quick/tables  Claims: results/quick/claims.md"
+quick: $(READY) ## the whole workflow on tiny budgets, into results/quick (some minutes)
+	@$(REPLICATE) --configfile config.yaml tests/quick.yaml $(FEWER)
 
-replicate: .venv/ready ## everything, at the paper's size (days; stop with Ctrl-C, the same again goes on)
-	$(SNAKEMAKE) $(SETTINGS)
-	@echo "Figures: $(RESULTS)/figures  Tables: $(RESULTS)/tables  Claims: $(RESULTS)/claims.md"
+replicate: $(READY) ## everything, at the paper's size (days; Ctrl-C stops, the same again continues)
+	@$(REPLICATE) $(SETTINGS)
 
-figure_%: .venv/ready ## one figure and the runs it needs: make figure_1, make figure_1 RUNS=2
-	$(SNAKEMAKE) $(RESULTS)/figures/$@.png $(SETTINGS)
-	@echo "Drawn: $(RESULTS)/figures/$@.png, .pdf and .svg; its numbers: $(RESULTS)/tables"
+figure: $(READY) ## one figure of the config and the runs it needs: make figure FIGURE=rotated
+	@$(REPLICATE) --figure $(or $(FIGURE),$(error say which: make figure FIGURE=rotated)) $(SETTINGS)
 
-interim: .venv/ready ## figures, tables and verdicts of the runs done so far, into results/interim
-	.venv/bin/python -m experiments.publishing.interim --config $(CONFIG)
+figure_%: $(READY) ## the same for the paper's: make figure_1, make figure_1 RUNS=2
+	@$(REPLICATE) --figure $@ $(SETTINGS)
 
-benchmark: .venv/ready ## time per iteration against others, and the workflow's own (minutes)
-	$(SNAKEMAKE) --force iteration workflow --configfile $(CONFIG)
+interim: $(READY) ## figures, tables and verdicts of the runs done so far, into results/interim
+	$(BIN)/python -m experiments.publishing.interim --config $(CONFIGS)
+
+benchmark: $(READY) ## time per iteration against others, and the workflow's own (minutes)
+	$(SNAKEMAKE) --force iteration workflow --configfile $(CONFIGS)
 	@cat $(RESULTS)/iteration.md $(RESULTS)/workflow.md
 
-throughput: .venv/ready ## control steps a second against bare physics and gymnasium (minutes)
-	$(SNAKEMAKE) --force rollouts --configfile $(CONFIG)
+throughput: $(READY) ## control steps a second against bare physics and gymnasium (minutes)
+	$(SNAKEMAKE) --force rollouts --configfile $(CONFIGS)
 	@cat $(RESULTS)/rollouts.md
 
-film: .venv/ready ## a trained policy at work (needs EGL, and one run of Figure 2)
-	$(SNAKEMAKE) film $(SETTINGS)
+usage: $(READY) ## INGO beside CMA-ES, L-BFGS-B and random search at equal budgets (ten minutes)
+	$(SNAKEMAKE) --force usage --configfile $(CONFIGS)
+	@cat $(RESULTS)/usage.md
 
-figures: .venv/ready ## figures, tables and verdicts anew from the kept tables, without a run
-	.venv/bin/python -m experiments.publishing.redraw results/published
-	.venv/bin/python -m experiments.publishing.readme
+film: $(READY) ## a trained policy at work (needs EGL, and one run of Figure 2)
+	@$(REPLICATE) --figure film $(SETTINGS)
 
-publish: .venv/ready ## keep what is in results (TABLES=results/interim/tables), show it in the README
-	.venv/bin/python -m experiments.publishing.publish --config $(CONFIG) \
+figures: $(READY) ## figures, tables and verdicts anew from the kept tables, without a run
+	$(BIN)/python -m experiments.publishing.redraw results/published
+	$(BIN)/python -m experiments.publishing.readme
+
+report: $(READY) ## the kept results as one HTML file, results/report.html (OF=results: your own)
+	$(BIN)/python -m experiments.publishing.report $(OF) --config $(CONFIGS)
+
+publish: $(READY) ## keep what is in results (TABLES=results/interim/tables), show it in the README
+	$(BIN)/python -m experiments.publishing.publish --config $(CONFIGS) \
 		$(if $(TABLES),--tables $(TABLES))
 
 # --force --touch has Snakemake note the code and settings they are of, which restore has checked;
 # it pauses a tenth of a second after each trace, hence several at once
-restore: .venv/ready ## the kept traces into results, so that `make replicate` runs only the rest
-	.venv/bin/python -m experiments.publishing.archive restore --config $(CONFIG) \
-		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIG) --quiet all --force --touch
+restore: $(READY) ## the kept traces into results, so that `make replicate` runs only the rest
+	$(BIN)/python -m experiments.publishing.archive restore --config $(CONFIGS) \
+		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIGS) --quiet all --force --touch
 
-certify: .venv/ready ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
-	.venv/bin/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
+certify: $(READY) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
+	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
-test: .venv/ready ## the test suite
-	.venv/bin/python -m pytest
+test: $(READY) ## the test suite
+	$(BIN)/python -m pytest
 
 lint: .venv/ready ## style, types and the workflow's own checks
 	.venv/bin/ruff check .
@@ -81,11 +107,15 @@ lint: .venv/ready ## style, types and the workflow's own checks
 		experiments/*/rules.smk figures/rules.smk
 
 lock: .venv/ready ## renew requirements.lock from pyproject.toml
-	.venv/bin/uv pip compile pyproject.toml --group dev --universal --generate-hashes \
+	.venv/bin/uv pip compile pyproject.toml --extra replicate --group dev --universal --generate-hashes \
 		--no-emit-index-url --no-annotate --quiet --output-file requirements.lock
 
+# Of results that the config has elsewhere, only what is made there; `figures` is a folder here too.
 clean: ## remove the environment and all results but the kept ones
-	rm -rf .venv .snakemake
+	@folder=results; if [ -x $(BIN)/python ]; then folder=$(RESULTS) || exit 1; fi; \
+		if ! [ "$$folder" -ef . -o "$$folder" -ef results/published ]; then \
+			for made in $(MADE); do rm -rf "$${folder:?}/$$made"; done; fi
+	rm -rf .venv .snakemake build *.egg-info
 	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +
 
 .venv/ready: requirements.lock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -150,9 +151,13 @@ def _cells(
         problem, problem_parameters = _named(
             "problem", problem_name, dim | _without(problem_settings, "budget", "samples")
         )
-        built = _build(
-            problems.build, f"{where}.problems.{problem_name}", problem, problem_parameters
-        )
+        at = f"{where}.problems.{problem_name}"
+        if file := _unannotated(problem):
+            raise ConfigError(
+                f"{at}: the function {problem} in {file} does not say that it returns a Problem; "
+                f"if it does, write: def {problem}(…) -> Problem:"
+            )
+        built = _build(problems.build, at, problem, problem_parameters)
         spec = partial(
             Spec,
             problem=problem,
@@ -212,6 +217,19 @@ def _named(kind: str, name: str, settings: dict[str, Any]) -> tuple[str, dict[st
     parameters.
     """
     return settings.get(kind, name), _without(settings, kind)
+
+
+def _unannotated(problem: str) -> str:
+    """The file in problems/ with a function of this name that is a problem but for its annotation;
+    nothing if there is such a problem, or no such function.
+    """
+    if problem in problems.available() or problem.startswith("_"):
+        return ""
+    for path in sorted(Path(problems.__file__).parent.glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name == problem:
+                return f"problems/{path.name}"
+    return ""
 
 
 def _build(make: Any, where: str, *arguments: Any) -> Any:
@@ -304,23 +322,44 @@ def check_theory(theory: dict[str, dict[str, Any]], known: dict[str, Experiment]
                 check_known(f"{where}, an optimiser of it,", spec.algorithm, ["framework"])
 
 
-def check_variants(variants: dict[str, str], known: dict[str, Experiment]) -> None:
+def check_variants(variants: dict[str, Any], known: dict[str, Experiment]) -> None:
     """Raise ConfigError unless each variant can take the place of one optimiser."""
-    for key, name in variants.items():
-        check_known(f"variants.{key}", name, known)
     if variants:
-        paper = list(known[variants["of"]].optimisers.values())
-        for name, optimiser in known[variants["experiment"]].optimisers.items():
-            if optimiser not in paper:
-                raise ConfigError(
-                    f"variants.experiment: {name} is a variant of {optimiser}, which "
-                    f"{variants['of']} does not run; it runs: {', '.join(paper)}"
-                )
-            if paper.count(optimiser) > 1:
-                raise ConfigError(
-                    f"variants.of: {variants['of']} runs {optimiser} in several settings, so that "
-                    f"{name} has no single one to take the place of"
-                )
+        for key in ("experiment", "of"):
+            check_known(f"variants.{key}", variants[key], known)
+        replaced(variants, known)
+
+
+def replaced(variants: dict[str, Any], known: dict[str, Experiment]) -> dict[str, str]:
+    """The variants, each with the optimiser whose place it takes: the one that ``replace`` names,
+    else the one of the same file; of several, the one that is called as the file is.
+
+    Raises:
+        ConfigError: there is no such optimiser, or it is not clear which one it is.
+    """
+    by, of = known[variants["experiment"]], known[variants["of"]]
+    named, where = variants.get("replace", {}), "variants.replace"
+    for variant, place in named.items():
+        check_known(f"{where}, a variant,", variant, by.algorithms)
+        check_known(f"{where}.{variant}", place, of.algorithms)
+    places = {}
+    for variant, file in by.optimisers.items():
+        same = [name for name, own in of.optimisers.items() if own == file]
+        if variant in named:
+            places[variant] = named[variant]
+        elif not same:
+            raise ConfigError(
+                f"variants.experiment: {variant} is a variant of {file}, which {of.name} does not "
+                f"run; it runs: {', '.join(dict.fromkeys(of.optimisers.values()))}"
+            )
+        elif len(same) == 1 or file in same:
+            places[variant] = file if file in same else same[0]
+        else:
+            raise ConfigError(
+                f"variants.of: {of.name} runs {file} as {', '.join(same)}, so that {variant} has "
+                f"no single one to take the place of; name it: {where}: {{{variant}: {same[0]}}}"
+            )
+    return places
 
 
 def check_film(film: dict[str, Any], known: dict[str, Experiment]) -> None:

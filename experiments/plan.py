@@ -45,7 +45,7 @@ class Plan:
     experiments: dict[str, Experiment]
     figures: dict[str, dict[str, str]]
     theory: dict[str, dict[str, Any]]  # questions of experiments/theory with their sizes
-    variants: dict[str, str]  # the experiment with variants, and the one that they are of
+    variants: dict[str, Any]  # the experiment with variants, and the one that they are of
     film: dict[str, Any]  # the run whose last policy is filmed
 
     @classmethod
@@ -61,11 +61,11 @@ class Plan:
         experiments = configs.experiments(config)
         for name, settings in config["figures"].items():
             configs.check_figure(f"figures.{name}", settings, experiments)
-        asked = config.get("theory", {})
+        asked = config.get("theory") or {}
         configs.check_theory(asked, experiments)
-        variants = config.get("variants", {})
+        variants = config.get("variants") or {}
         configs.check_variants(variants, experiments)
-        film = config.get("film", {})
+        film = config.get("film") or {}
         configs.check_film(film, experiments)
         configs.check_writable(Path(config["results"]))
         # A table with sizes of its own draws random numbers; one of an experiment reads traces.
@@ -232,15 +232,14 @@ class Plan:
 
     def variants_needs(self) -> list[str]:
         """Paths of the tables that the comparison of variants is made from."""
-        return [self.tables(experiment)[0] for experiment in self.variants.values()]
+        return [self.tables(self.variants[key])[0] for key in ("experiment", "of")]
 
     def variants_command(self) -> Command:
-        """What compares variants: one takes the place of the optimiser of the same file."""
-        by, of = (self.experiments[self.variants[key]] for key in ("experiment", "of"))
-        places = {optimiser: name for name, optimiser in of.optimisers.items()}
-        replace = {name: places[optimiser] for name, optimiser in by.optimisers.items()}
+        """What compares variants."""
+        by, of = (self.variants[key] for key in ("experiment", "of"))
+        replace = configs.replaced(self.variants, self.experiments)
         to = self.results / "variants"
-        return claims.variants(self.results / "tables", of.name, by.name, replace, to)
+        return claims.variants(self.results / "tables", of, by, replace, to)
 
     # ---- pictures ----
 
@@ -253,6 +252,17 @@ class Plan:
             options["target"] = next(iter(experiment.cells.values())).target
         folder, to = self.folder(experiment.name), self.results / "figures" / figure
         return figures.figure(kind, folder, experiment.labels, to, **options)
+
+    def picture(self, name: str) -> str:
+        """Path of a picture by its name: of a figure, of a table of the theory, or the film.
+
+        Raises:
+            ConfigError: there is none of this name.
+        """
+        theory = [f"theory_{question}" for question in self.theory]
+        film = ["film"] if self.film else []
+        configs.check_known("the figure", name, [*self.figures, *theory, *film])
+        return str(self.results / "figures" / f"{name}.png")
 
     def figure_code(self, figure: str) -> str:
         """Fingerprint of the code that draws a figure."""

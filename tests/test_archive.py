@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,7 @@ from tiny import CONFIG, do_run, write_config
 
 from experiments import ledger, plan
 from experiments.paths import KEPT, PUBLISHED
-from experiments.publishing import archive, readme
+from experiments.publishing import archive
 from experiments.runs import trace
 from experiments.tables import aggregate, files
 
@@ -46,7 +47,7 @@ def restored(done, folder, **keys):
 def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
     written, left_out = restored(done, tmp_path)
     assert len(written) == 7
-    assert sum(left_out.values()) == 0
+    assert left_out == archive.LeftOut()
     assert [p.relative_to(tmp_path) for p in traces(tmp_path)] == [
         p.relative_to(done) for p in traces(done)
     ]
@@ -85,9 +86,6 @@ def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlie
     assert table["seed"].tolist() == [0, 1]
     assert table["seconds"].tolist() == [0.1, 8.5]
     assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
-    (tmp_path / "traces").symlink_to(kept)
-    (cost,) = readme.cost(tmp_path, what, what)
-    assert cost.startswith("The 2 jobs whose traces are kept took 0.0 hours, one core each;")
 
 
 def test_a_trace_of_other_settings_does_not_take_the_place_of_a_kept_one(done, tmp_path):
@@ -107,7 +105,7 @@ def test_a_trace_that_is_there_stays_as_it_is(done, tmp_path):
     written, _ = restored(done, tmp_path)
     times = [p.stat().st_mtime_ns for p in written]
     again, left_out = restored(done, tmp_path)
-    assert (again, left_out["already there"]) == ([], 7)
+    assert (again, left_out.there) == ([], 7)
     assert [p.stat().st_mtime_ns for p in written] == times
 
 
@@ -117,10 +115,81 @@ def test_a_trace_of_other_settings_is_left_out(done, tmp_path):
     changed = {"tiny": {**tiny, "algorithms": algorithms}}
     written, left_out = restored(done, tmp_path, experiments=changed)
     assert {p.parent.name for p in written} == {"fast_ingo"}
-    assert left_out["of other settings"] == 3
+    assert len(left_out.of_other_settings) == 3
     for keys in ({"root_seed": 6}, {"experiments": {"tiny": {**tiny, "budget": 2001}}}):
         other = tmp_path / str(keys)[:12].strip("{'")
         assert restored(done, other, **keys)[0] == []
+
+
+def test_in_what_traces_of_other_settings_differ(done):
+    tiny = CONFIG["experiments"]["tiny"]
+    algorithms = {"fast_ingo": {}, "es": {"step_size": 0.02, "optimiser": "sgd"}}
+    changed = tiny | {"algorithms": algorithms, "problems": {"ellipsoid": {"budget": 9000}}}
+    what = plan.Plan.from_config(CONFIG | {"results": "r", "experiments": {"tiny": changed}})
+    others = archive.restore(what, done / "kept")[1].of_other_settings
+    assert archive.other_settings(others, what) == [
+        "tiny, ellipsoid, es (2): kept with algorithm's step_size 0.01, the config asks for 0.02; "
+        "kept with algorithm's optimiser default, the config asks for sgd; "
+        "kept with budget 2000, the config asks for 9000",
+        "tiny, ellipsoid, fast_ingo (2): kept with budget 2000, the config asks for 9000",
+        "tiny, noise, es, fast_ingo (3): not in the config",
+    ]
+    assert archive.other_settings(others, what, most=1)[1:] == ["and 2 more such lines"]
+
+
+def test_no_target_is_no_difference_however_it_is_spelt(done):
+    """−1 in older traces, None in the config of now."""
+    what = plan.load(done / "config.yaml")
+    spec = asdict(what.experiments["tiny"].cells["noise", "es"])
+    kept = archive.Kept("tiny", ("noise", "es"), 0, spec | {"target": -1.0, "budget": 5})
+    assert archive.other_settings([kept], what) == [
+        "tiny, noise, es (1): kept with budget 5, the config asks for 2000; kept with target None, "
+        "the config asks for 1e-10"
+    ]
+    cell = replace(what.experiments["tiny"].cells["noise", "es"], target=None)
+    what.experiments["tiny"].cells["noise", "es"] = cell
+    assert archive.other_settings([kept], what) == [
+        "tiny, noise, es (1): kept with budget 5, the config asks for 2000"
+    ]
+
+
+def test_it_is_said_how_to_have_the_traces_of_other_settings(done, tmp_path, capsys, monkeypatch):
+    """Kept is what the kept config says, which may be less than config.yaml."""
+    shutil.copytree(done / "kept", tmp_path / "published" / "traces")
+    tiny = CONFIG["experiments"]["tiny"]
+    larger = tiny | {"problems": {"ellipsoid": {"budget": 9000}, "noise": {}}}
+    config = str(write_config(tmp_path, experiments={"tiny": larger}))
+    own = tmp_path / "published" / "config.yaml"
+    own.write_text("experiments: {tiny: {problems: {ellipsoid: {budget: 2000}}}}")
+    kept = ["--kept", str(own.parent / "traces")]
+    monkeypatch.chdir(tmp_path)
+    archive.main(["restore", "--config", config, *kept])
+    said = capsys.readouterr()
+    assert len(said.out.split()) == 3
+    assert said.err.splitlines() == [
+        "3 traces restored; left out: 0 already there, 4 of other settings, 0 of other code",
+        "Of other settings:",
+        "  tiny, ellipsoid, es, fast_ingo (4): kept with budget 2000, the config asks for 9000",
+        f'To have 4 of them: make restore CONFIG="{config} published/config.yaml", and the same '
+        "CONFIG for make replicate",
+    ]
+    archive.main(["restore", "--config", config, str(own), *kept])
+    said = capsys.readouterr()
+    assert len(said.out.split()) == 4
+    assert said.err.splitlines() == [
+        "4 traces restored; left out: 3 already there, 0 of other settings, 0 of other code"
+    ]
+
+
+def test_the_settings_of_the_kept_traces(done):
+    what = plan.load(done / "config.yaml")
+    (done / "kept" / "tiny" / "seconds.csv").write_text(
+        "problem,algorithm,seed,seconds,cpu_seconds\nnoise,es,0,1.0,1.0\n"
+    )
+    cells = what.experiments["tiny"].cells
+    found = archive.kept_specs(done / "kept")
+    assert found == {("tiny", *cell): spec for cell, spec in cells.items()}
+    (done / "kept" / "tiny" / "seconds.csv").unlink()
 
 
 def test_fewer_runs_take_fewer_seeds(done, tmp_path):
@@ -141,7 +210,7 @@ def test_a_trace_of_other_code_is_left_out(done, tmp_path, monkeypatch):
     other_code(monkeypatch, lambda algorithm: algorithm == "es")
     written, left_out = restored(done, tmp_path)
     assert {p.parent.name for p in written} == {"fast_ingo"}
-    assert left_out["of other code"] == 3
+    assert left_out.of_other_code == 3
 
 
 def test_a_trace_of_code_that_is_certified_equal_comes_back_with_its_own_fingerprint(
@@ -165,7 +234,7 @@ def test_a_trace_keeps_the_code_that_made_it_whatever_the_code_is_when_it_is_pac
     kept = tmp_path / "kept"
     archive.pack(plan.load(done / "config.yaml"), kept)
     changed = archive.restore(plan.load(write_config(tmp_path)), kept)
-    assert (changed[0], changed[1]["of other code"]) == ([], 7)
+    assert (changed[0], changed[1].of_other_code) == ([], 7)
 
 
 def test_two_labels_of_one_spec_stay_two(tmp_path):

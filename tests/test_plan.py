@@ -231,11 +231,92 @@ def test_a_variant_of_an_optimiser_that_is_not_run():
         Plan.from_config(config)
 
 
-def test_a_variant_of_one_of_several_settings():
-    config = changed("variants", {"of": "tiny", "experiment": "tiny"})
-    config["experiments"]["tiny"]["algorithms"]["other_ingo"] = {"algorithm": "ingo"}
-    with pytest.raises(ConfigError, match="tiny runs ingo in several settings, so that ingo has"):
-        Plan.from_config(config)
+def replacing(algorithms, variants, **keys):
+    """CONFIG with more optimisers in tiny, and an experiment with these variants of them."""
+    config = changed("variants", {"of": "tiny", "experiment": "other", **keys})
+    tiny = config["experiments"]["tiny"]
+    config["experiments"]["other"] = {**tiny, "algorithms": variants}
+    tiny["algorithms"] = tiny["algorithms"] | algorithms
+    return config
+
+
+def test_a_variant_takes_the_place_of_the_setting_that_is_called_as_its_file():
+    """The paper's own, of several settings; or of the only one, whatever it is called."""
+    more = {"ingo_2d": {"algorithm": "ingo", "step_size": 0.02}}
+    variants = {"ingo_ddof_0": {"algorithm": "ingo", "ddof": 0}, "es": {"step_size": 0.5}}
+    words = Plan.from_config(replacing(more, variants)).variants_command().arguments
+    assert {"ingo_ddof_0=ingo", "es=es_0.1"} <= set(words)
+
+
+def test_a_variant_takes_the_place_of_the_setting_that_is_named():
+    more = {"ingo_2d": {"algorithm": "ingo", "step_size": 0.02}}
+    variants = {"ingo_ddof_0": {"algorithm": "ingo", "ddof": 0}, "igo": {}}
+    replace = {"ingo_ddof_0": "ingo_2d", "igo": "es_0.1"}  # another optimiser's, if asked for
+    plan = Plan.from_config(replacing(more, variants, replace=replace))
+    assert {"ingo_ddof_0=ingo_2d", "igo=es_0.1"} <= set(plan.variants_command().arguments)
+    assert plan.variants_needs() == [
+        "results/tables/other/runs.parquet", "results/tables/tiny/runs.parquet"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("replace", "words"),
+    [
+        ({}, "tiny runs es as es_0.1, es_2, so that es_9 has no single one to take the place of; "
+             "name it: variants.replace: {es_9: es_0.1}"),
+        ({"es_9": "igo"}, "variants.replace.es_9 is 'igo'; allowed: ingo, es_0.1, es_2"),
+        ({"es_8": "ingo"}, "variants.replace, a variant, is 'es_8'; allowed: es_9"),
+        ({"es_9": 1}, "variants.replace.es_9 is 1; allowed: a value of type string"),
+    ],
+)  # fmt: skip
+def test_a_variant_without_a_place_is_named(replace, words):
+    more = {"es_2": {"algorithm": "es", "step_size": 2.0}}
+    with pytest.raises(ConfigError, match=words):
+        Plan.from_config(replacing(more, {"es_9": {"algorithm": "es"}}, replace=replace))
+
+
+def test_a_second_setting_of_ingo_in_figure_1(tmp_path):
+    """As one does it: a file that is laid over config.yaml."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "experiments: {figure_1: {algorithms: {ingo_2d: {algorithm: ingo, step_size: 0.02}}}}"
+    )
+    plan = load(ROOT / "config.yaml", mine)
+    cell = plan.experiments["figure_1"].cells["levy", "ingo_2d"]
+    assert cell.algorithm_parameters["step_size"] == 0.02
+    assert cell.algorithm_parameters["initial_std"] == 0.5
+    assert "ingo_2d" in str(plan.figure_command("figure_1"))
+    before = load(ROOT / "config.yaml")
+    assert plan.variants_command() == before.variants_command()
+
+
+def test_variants_film_and_theory_can_be_none(tmp_path):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("{variants: null, film: null, theory: null}")
+    plan = load(ROOT / "config.yaml", mine)
+    assert (plan.variants, plan.film, plan.theory) == ({}, {}, {})
+    assert not [path for path in plan.claims_needs() if "theory" in path]
+
+
+def test_a_picture_is_found_by_its_name():
+    plan = load(ROOT / "config.yaml")
+    for name in ("figure_1", "rotated", "theory_gap", "film"):
+        assert plan.picture(name) == f"results/figures/{name}.png"
+    with pytest.raises(ConfigError, match="the figure is 'gap'; allowed: figure_1, .*, theory_ga"):
+        plan.picture("gap")
+
+
+def test_a_problem_without_its_annotation_is_named(monkeypatch, tmp_path):
+    (tmp_path / "own.py").write_text("def cigar(dim: int):\n    return 1\n")
+    monkeypatch.setattr(problems, "__file__", str(tmp_path / "__init__.py"))
+    for name, words in (
+        ("cigar", r"problems.turned: the function cigar in problems/own.py does not say that it "
+                  r"returns a Problem; if it does, write: def cigar\(…\) -> Problem:"),
+        ("zigar", "no problem is called 'zigar'"),
+        ("_cigar", "no problem is called '_cigar'"),
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=words):
+            Plan.from_config(changed(f"{E}/problems/turned/problem", name))
 
 
 def sharing(budget=100, runs=3):

@@ -63,12 +63,18 @@ def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("target", "words", "wanted"),
     [("replicate", ["RUNS=2"], "--configfile config.yaml --config runs=2"),
-     ("figure_3", ["RUNS=2"], "/figures/figure_3.png --configfile config.yaml --config"),
+     ("replicate", ["RUNS=2"], "experiments.progress --again 'make replicate RUNS=2' --cores all"),
+     ("figure_3", ["RUNS=2"], "--figure figure_3 --configfile config.yaml --config runs=2"),
+     ("figure", ["FIGURE=rotated"], "--figure rotated --configfile config.yaml"),
+     ("figure", ["FIGURE=a", "CONFIG=b.yaml"], "--figure a --configfile config.yaml b.yaml"),
+     ("film", [], "--figure film --configfile config.yaml"),
      ("quick", ["CORES=3"], "--cores 3 --configfile config.yaml tests/quick.yaml"),
-     ("replicate", ["CONFIG=a.yaml b.yaml"], "--cores all --configfile a.yaml b.yaml"),
-     ("interim", ["CONFIG=a.yaml b.yaml"], "publishing.interim --config a.yaml b.yaml"),
+     ("replicate", ["CONFIG=a.yaml b.yaml"], "all --configfile config.yaml a.yaml b.yaml"),
+     ("replicate", ["CONFIG=config.yaml b.yaml"], "all --configfile config.yaml b.yaml"),
+     ("replicate", ["VENV=/opt/there"], "/opt/there/bin/python -m experiments.progress"),
+     ("interim", ["CONFIG=a.yaml b.yaml"], "publishing.interim --config config.yaml a.yaml b.yaml"),
      ("publish", ["TABLES=x"], "publishing.publish --config config.yaml \\ --tables x"),
-     ("restore", ["CONFIG=a.yaml b.yaml"], "archive restore --config a.yaml b.yaml"),
+     ("restore", ["CONFIG=a.yaml b.yaml"], "archive restore --config config.yaml a.yaml b.yaml"),
      ("certify", ["BASE=HEAD~1"], "-m experiments.certify HEAD~1")],
 )  # fmt: skip
 def test_options_of_make_reach_the_command(target, words, wanted):

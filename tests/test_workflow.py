@@ -174,50 +174,64 @@ def test_every_kind_of_figure_and_table_is_made(fresh):
     )
 
 
-NEW_PROBLEM = '''"""A problem of one's own."""
-
-import numpy as np
-
-from problems.interface import Problem
-
-
-def cigar(dim: int) -> Problem:
-    """x_1² + 10⁶ Σ x_i²."""
-    scale = np.full(dim, 1e6)
-    scale[0] = 1.0
-    return Problem(
-        dim=dim,
-        evaluate=lambda x: (x * x) @ scale,
-        minimum=0.0,
-        minimiser=np.zeros(dim),
-        start=lambda rng: rng.random(dim),
-        title="Cigar",
-        formula="x_1^2",
-    )
-'''
+def add(folder):
+    """Put the files that docs/adding.md shows into a copy of the project; the paths of the
+    optimiser and of the problem.
+    """
+    text = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```\w+\n# ([\w/]+\.(?:py|yaml))(.*?)```", text, re.DOTALL)
+    for file, code in shown:
+        (folder / file).write_text(f"# {file}{code}", encoding="utf-8")
+    optimiser, problem, config = (folder / file for file, _ in shown)
+    assert config.name == "mine.yaml"
+    return optimiser, problem
 
 
 def test_an_optimiser_and_a_problem_are_added_by_adding_a_file(fresh):
-    """The README's own example; nothing is registered."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = r"```python\n# (algorithms/\w+\.py)\n(.*?)```"
-    file, text = re.search(block, readme, re.DOTALL).groups()
-    (fresh.folder / file).write_text(text)
-    (fresh.folder / "problems" / "own.py").write_text(NEW_PROBLEM)
-    name = Path(file).stem
-    experiment = CONFIG["experiments"]["tiny"]
-    experiment = {**experiment, "problems": {"cigar": {}}, "algorithms": {name: {}}}
-    fresh.configure(runs=1, experiments={"tiny": experiment})
-    traces = f"results/traces/tiny/cigar/{name}/0.parquet"
-    fresh.snakemake("--cores", "1", traces)
-    rows, metadata = read(fresh.folder / traces)
+    """The documentation's own example, with its figure; nothing is registered."""
+    optimiser, problem = add(fresh.folder)
+    mine = ["--configfile", "mine.yaml", "--config", "runs=2"]
+    figure = "results/mine/figures/mine.png"
+    fresh.snakemake(figure, "--cores", "2", *mine)
+    assert (fresh.folder / figure).stat().st_size > 10_000
+    folder = fresh.folder / "results/mine/traces/mine/cigar"
+    assert sum(path.is_file() for path in folder.rglob("*")) == 4
+    rows, metadata = read(folder / "random_walk" / "0.parquet")
     assert metadata["title"] == "Cigar"
     best = rows["best"].to_numpy()
     assert best[-1] < 0.1 * best[0]
-    # without a word on its space it is refused by name
-    (fresh.folder / file).write_text(text.replace('    space: ClassVar[str] = "real"\n', ""))
-    said = fresh.snakemake("--cores", "1", traces, ok=False)
-    assert f"experiments.tiny.algorithms.{name}: the class's space is ''; allowed: real" in said
+    # without a word on its space it is refused by name, and so is a problem without its annotation
+    text = optimiser.read_text()
+    optimiser.write_text(text.replace('    space: ClassVar[str] = "real"\n', ""))
+    said = fresh.snakemake(figure, "--cores", "1", *mine, ok=False)
+    at = "experiments.mine.algorithms.random_walk"
+    assert f"{at}: the class's space is ''; allowed: real" in said
+    problem.write_text(problem.read_text().replace(" -> Problem", ""))
+    said = fresh.snakemake(figure, "--cores", "1", *mine, ok=False)
+    assert "the function cigar in problems/own.py does not say that it returns a Prob" in said
+
+
+def test_the_example_keeps_to_the_contracts(fresh):
+    """The tests that find every optimiser and problem find these two as well."""
+    add(fresh.folder)
+    (fresh.folder / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "test_contracts.py", fresh.folder / "tests")
+    shutil.copy(ROOT / "pyproject.toml", fresh.folder)
+    pytest_ = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_contracts.py"]
+    done = subprocess.run(
+        [*pytest_, "-k", "random_walk or cigar", "-vv"],
+        cwd=fresh.folder,
+        env={**os.environ, "PYTHONPATH": str(fresh.folder)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    passed = re.findall(r"::(test_\w+).*(?:random_walk|cigar).* PASSED", done.stdout)
+    assert {"test_bad_values_never_raise", "test_values_that_are_not_allowed_are_named"} <= set(
+        passed
+    )
+    assert {"test_a_problem_is_a_function_of_its_instance"} <= set(passed)
+    assert len(passed) >= 25
 
 
 def test_a_second_run_says_that_nothing_is_to_be_done(full):

@@ -25,7 +25,7 @@ def verdicts_parser(about: str | None) -> argparse.ArgumentParser:
 
 
 def variants(tables: Path, of: str, by: str, replace: Mapping[str, str], to: Path) -> Command:
-    """The verdicts anew, with variants of an experiment's optimisers in their places.
+    """The verdicts with variants of an experiment's optimisers in place of these.
 
     Args:
         of: the experiment that claims are about.

@@ -1,11 +1,11 @@
-"""Does another reading of the text change a verdict? The claims anew with one optimiser replaced.
+"""Does another reading of the text change a verdict? The claims with one optimiser replaced.
 
     python -m experiments.claims.variants --tables results/tables --of figure_1 --by variants \\
         --replace es_sgd_unscaled=es active_cma_es=cma_es --to results/variants
 
-Compared on the seeds that both experiments have, and by the values of the measures, not by their
-intervals: half of the runs would leave half of the verdicts open, and the question is which way
-the numbers point.
+Compared on the seeds that both experiments have, by the values of the measures and not by their
+intervals: with half of the runs many verdicts would be inconclusive, and the question is whether
+the values meet the threshold.
 """
 
 from __future__ import annotations

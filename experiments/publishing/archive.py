@@ -9,24 +9,30 @@ A long study goes on from another machine, and a reader who doubts a table has i
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiments import command, ledger, parquet_io
+from experiments import command, ledger, parquet_io, speed
 from experiments.paths import KEPT, ROOT
 from experiments.plan import Plan, load
 from experiments.runs import trace
 from experiments.runs.record import SCHEMA, Record
+from experiments.runs.spec import Spec
 
 JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
 KEY = ("experiment", *JOB)
+COST = ("seconds", "cpu_seconds", "speed")  # of a job; the speed is that of its machine, as probed
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 
 
@@ -71,13 +77,13 @@ def job_seconds(times: Path) -> pd.DataFrame:
 
 
 def kept_seconds(kept: Path) -> pd.DataFrame:
-    """The same of the kept traces."""
+    """The same of the kept traces, with the speed of the machine where it is known."""
     tables = [
         pd.read_csv(file).assign(experiment=file.parent.name)
         for file in sorted(kept.glob("*/seconds.csv"))
     ]
-    columns = [*KEY, "seconds", "cpu_seconds"]
-    return pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
+    columns = [*KEY, *COST]
+    return pd.concat(tables).reindex(columns=columns) if tables else pd.DataFrame(columns=columns)
 
 
 def all_seconds(times: Path, kept: Path) -> pd.DataFrame:
@@ -95,6 +101,7 @@ def _pack_seconds(times: Path, kept: Path, left_out: list[Path]) -> list[Path]:
     noted = job_seconds(times)
     others = [(*path.parts[-4:-1], int(path.stem)) for path in left_out]
     noted = noted[~pd.MultiIndex.from_frame(noted[list(KEY)]).isin(others)]
+    here = round(speed.probe(), 1) if len(noted) else 0.0
     for experiment, jobs in noted.groupby("experiment"):
         folder = kept / str(experiment)
         labels = [
@@ -108,14 +115,38 @@ def _pack_seconds(times: Path, kept: Path, left_out: list[Path]) -> list[Path]:
             continue
         file = folder / "seconds.csv"
         before = [pd.read_csv(file)] if file.is_file() else []
-        table = pd.concat([*before, jobs.drop(columns="experiment")])
+        table = pd.concat([*before, jobs.drop(columns="experiment").assign(speed=here)])
         table = table.drop_duplicates(list(JOB), keep="last").merge(pd.concat(labels), on=list(JOB))
         table.sort_values(list(JOB)).to_csv(file, index=False)
         files.append(file)
     return files
 
 
-def restore(plan: Plan, kept: Path) -> tuple[list[Path], dict[str, int]]:
+class Kept(NamedTuple):
+    """A kept trace: which it is, and the settings that it is of."""
+
+    experiment: str
+    cell: tuple[str, str]
+    seed: int
+    spec: dict[str, Any]
+
+
+@dataclass
+class LeftOut:
+    """Kept traces that were not restored, by reason."""
+
+    there: int = 0
+    of_other_code: int = 0
+    of_other_settings: list[Kept] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.there} already there, {len(self.of_other_settings)} of other settings, "
+            f"{self.of_other_code} of other code"
+        )
+
+
+def restore(plan: Plan, kept: Path) -> tuple[list[Path], LeftOut]:
     """Write the kept traces that ``plan`` asks for and that are not there.
 
     Args:
@@ -123,13 +154,12 @@ def restore(plan: Plan, kept: Path) -> tuple[list[Path], dict[str, int]]:
         kept: folder of the kept files.
 
     Returns:
-        The traces written, and how many were left out, by reason.
+        The traces written, and those left out.
 
     Raises:
         ValueError: a kept file is broken; the message names it.
     """
-    written, classes = [], ledger.classes()
-    left_out = {"already there": 0, "of other settings": 0, "of other code": 0}
+    written, classes, left_out = [], ledger.classes(), LeftOut()
     for experiment, seeds in _seeds(plan):
         specs = plan.experiments[experiment].own
         for seed in seeds:
@@ -137,15 +167,45 @@ def restore(plan: Plan, kept: Path) -> tuple[list[Path], dict[str, int]]:
             for cell, (rows, metadata) in read(file) if file.is_file() else ():
                 path = Path(plan.trace(experiment, *cell, seed))
                 if cell not in specs or not specs[cell].is_that_of(metadata):
-                    left_out["of other settings"] += 1
+                    other = Kept(experiment, cell, seed, metadata["spec"])
+                    left_out.of_other_settings.append(other)
                 elif classes[metadata["code"]] != plan.code(experiment, *cell):
-                    left_out["of other code"] += 1
+                    left_out.of_other_code += 1
                 elif path.is_file():
-                    left_out["already there"] += 1
+                    left_out.there += 1
                 else:
                     trace.write(path, _record(rows, metadata.pop("hits")), metadata)
                     written.append(path)
     return written, left_out
+
+
+def other_settings(traces: list[Kept], plan: Plan, most: int = 8) -> list[str]:
+    """In what kept traces differ from what ``plan`` asks for: a line per experiment, problem and
+    difference, at ``most`` so many.
+    """
+    groups: dict[tuple[str, str, str], Counter[str]] = {}
+    for experiment, (problem, algorithm), _, spec in traces:
+        if (spec["target"] or 0.0) < 0:
+            spec = spec | {"target": None}  # as older traces spell it
+        asked = plan.experiments[experiment].own.get((problem, algorithm))
+        how = "; ".join(_differences(spec, asdict(asked))) if asked else "not in the config"
+        groups.setdefault((experiment, problem, how), Counter())[algorithm] += 1
+    lines = [
+        f"{experiment}, {problem}, {', '.join(names)} ({names.total()}): {how}"
+        for (experiment, problem, how), names in groups.items()
+    ]
+    more = [f"and {len(lines) - most} more such lines"] if len(lines) > most else []
+    return lines[:most] + more
+
+
+def _differences(kept: dict[str, Any], asked: dict[str, Any], of: str = "") -> Iterator[str]:
+    """Each setting in which two specs differ, in words."""
+    for key in dict.fromkeys([*kept, *asked]):
+        has, wanted = kept.get(key, "default"), asked.get(key, "default")
+        if isinstance(has, dict) and isinstance(wanted, dict):
+            yield from _differences(has, wanted, f"{key.partition('_')[0]}'s ")
+        elif has != wanted:
+            yield f"kept with {of}{key} {has}, the config asks for {wanted}"
 
 
 def _seeds(plan: Plan) -> Iterator[tuple[str, range]]:
@@ -186,6 +246,22 @@ def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str
         yield cell, (part.select(SCHEMA.names), json.loads(part["metadata"][0].as_py()))
 
 
+def kept_specs(kept: Path) -> dict[tuple[str, str, str], Spec]:
+    """The settings of the kept traces, by experiment, problem and optimiser: those of the first
+    seed of each problem and optimiser whose seconds are kept.
+    """
+    found: dict[tuple[str, str, str], Spec] = {}
+    firsts = kept_seconds(kept).groupby(list(KEY[:3]))["seed"].min().reset_index()
+    files = firsts["experiment"] + "/" + firsts["seed"].astype(str) + ".parquet"
+    for file in (kept / name for name in files.unique()):
+        if file.is_file():
+            labels = pq.read_table(file, columns=list(LABELS)).to_pandas().drop_duplicates()
+            for problem, algorithm, metadata in labels.itertuples(index=False):
+                spec = Spec(**json.loads(metadata)["spec"])
+                found.setdefault((file.parent.name, problem, algorithm), spec)
+    return found
+
+
 def stops(file: Path) -> pd.DataFrame:
     """A row per cell of a kept file: problem, algorithm, why its run stopped, and after how many
     evaluations.
@@ -213,11 +289,36 @@ def main(arguments: list[str] | None = None) -> None:
                 print("left out, of other settings:", *other, sep="\n", file=sys.stderr)
             return
         written, left_out = restore(plan, args.kept)
+        advice = _advice(left_out.of_other_settings, plan, args)
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(*written, sep="\n")
-    reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-    print(f"{len(written)} traces restored; left out: {reasons}", file=sys.stderr)
+    said = [f"{len(written)} traces restored; left out: {left_out}", *advice]
+    print(*said, sep="\n", file=sys.stderr)
+
+
+def _advice(others: list[Kept], plan: Plan, args: argparse.Namespace) -> list[str]:
+    """What the kept traces of other settings are, and how to have them."""
+    if not others:
+        return []
+    lines = ["Of other settings:", *(f"  {line}" for line in other_settings(others, plan))]
+    own = args.kept.parent / "config.yaml"  # what was really run
+    if own.is_file() and own.resolve() not in [path.resolve() for path in args.config]:
+        configs = [*args.config, Path(os.path.relpath(own))]
+        them = load(*configs).experiments
+        takes = sum(
+            kept.cell in them[kept.experiment].own
+            and them[kept.experiment].own[kept.cell].is_that_of({"spec": kept.spec})
+            for kept in others
+        )
+        if takes:
+            # `make` lays all over config.yaml
+            words = " ".join(str(path) for path in configs if path != Path("config.yaml"))
+            lines.append(
+                f'To have {takes} of them: make restore CONFIG="{words}", and the same CONFIG for '
+                "make replicate"
+            )
+    return lines
 
 
 if __name__ == "__main__":

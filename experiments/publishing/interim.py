@@ -1,9 +1,9 @@
-"""Tables, figures and verdicts of the runs that are done so far, while others are still to come.
+"""Tables, figures and verdicts of the runs that are done so far.
 
     python -m experiments.publishing.interim
 
-writes them to results/interim. Captions say how many runs a picture is made of, and claims which
-runs they lack.
+writes them to results/interim. Captions say how many runs a figure shows, and claims which runs are
+missing.
 """
 
 from __future__ import annotations
