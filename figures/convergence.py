@@ -97,6 +97,8 @@ def _draw_cell(
     """
     x = cell["evaluations"].to_numpy()
     y = _positive(cell["mean"])
+    if not np.isfinite(y).any():  # the panel says how many points a log axis cannot show
+        return
     low, high = (_positive(cell[name]) for name in band)
     ax.fill_between(x, np.fmax(low, 1e-300), high, color=line.color, alpha=0.18, linewidth=0)
     ax.plot(
@@ -144,12 +146,11 @@ def _caption(
     return (
         f"Mean over {style.runs_per_cell(runs)} of {COLUMNS[column]}, against evaluations, "
         f"in a band from {BANDS[band][2]}{style.setting(runs)}.\n\n"
-        f"{dashed}A run that has stopped keeps its last value, and so does the "
-        "mean, dotted, once all have stopped. A dot ends a line whose "
-        "runs have all reached the target; a cross ends one where a run stopped for another reason "
-        "than its budget. Of lines that coincide, the last one in the legend is on top. "
-        f"{_ends(runs, look)}"
-    )
+        f"{dashed}A run that has stopped keeps its last value in the mean; dotted: last value held "
+        "constant after all runs have stopped. A dot ends a line whose runs have all reached the "
+        "target; a cross ends one where a run stopped for another reason than its budget. Of lines "
+        f"that coincide, the last one in the legend is on top. {_ends(runs, look)}"
+    ).rstrip()
 
 
 def _ends(runs: pd.DataFrame, look: Mapping[str, style.Line]) -> str:

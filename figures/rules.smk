@@ -1,11 +1,19 @@
 # Pictures, each from the tables of an experiment.
 
+from experiments.publishing import report_commands
+
 
 rule figure:
     input:
         lambda w: plan.tables(plan.figures[w.figure]["experiment"]),
     output:
-        multiext(f"{plan.results}/figures/{{figure}}", ".png", ".pdf", ".svg", ".md"),
+        report(
+            f"{plan.results}/figures/{{figure}}.png",
+            caption="../experiments/publishing/captions/figure.rst",
+            category=lambda w: report_commands.figure_category(w.figure),
+            labels=lambda w: {"figure": report_commands.figure_label(plan, w.figure)},
+        ),
+        multiext(f"{plan.results}/figures/{{figure}}", ".pdf", ".svg", ".md"),
     log:
         f"{plan.results}/logs/{{figure}}.log",
     conda:

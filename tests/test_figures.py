@@ -233,6 +233,15 @@ def test_ends_are_marked_by_reason(drawn):
     assert any(list(line.get_ydata()) == [2, 2] for line in discus.lines)
 
 
+def test_a_line_of_which_a_log_axis_shows_nothing_is_only_named():
+    runs = tables.cell("noise", "ingo", [np.inf] * 3)
+    figure, _ = convergence.draw(runs, curves("noise", "ingo", [-1, -2, -3]), labels=LABELS)
+    assert not figure.axes[0].lines
+    (text,) = figure.axes[0].texts
+    assert text.get_text() == "INGO: 3 of 3 points ≤ 0 or not finite"
+    style.plt.close(figure)
+
+
 def test_the_caption_says_how_many_runs_and_which_band(drawn):
     assert "Mean over 3 runs" in drawn[1]
     assert "from the smallest to the largest run" in drawn[1]

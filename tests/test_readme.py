@@ -1,70 +1,326 @@
-"""The README shows what the rules made, and its commands and files exist."""
+"""README and results page show what the rules made; their commands, links and examples work."""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import tables
+import yaml
 from tiny import CONFIG, write_config
 
+import algorithms
 from experiments import plan
-from experiments.config import Experiment
-from experiments.publishing import readme
+from experiments.claims.measures import MEASURES
+from experiments.claims.verdicts import CLAIMS, Part, parts
+from experiments.paths import KEPT, PUBLISHED, ROOT
+from experiments.publishing import (
+    cost,
+    footprint,
+    grids,
+    headlines,
+    readme,
+    results_page,
+    symbols,
+    verdicts_page,
+    words,
+)
+from experiments.publishing.study import Study
 from experiments.tables import rewards, summaries
+from experiments.tables.estimates import Estimate
 
-ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / PUBLISHED / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    path: path.read_text(encoding="utf-8")
+    for path in (
+        ROOT / "README.md",
+        ROOT / PUBLISHED / "README.md",
+        ROOT / "results" / "README.md",
+        ROOT / "experiments" / "theory" / "README.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+    )
+}
 
 
-def test_its_results_are_what_the_rules_made():
+@pytest.fixture(scope="module")
+def kept():
+    return Study(ROOT / PUBLISHED, plan.load(ROOT / "config.yaml"))
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """What the rules make of the kept results, once for all tests."""
+    made = {name: text(ROOT / PUBLISHED) for name, text in readme.BLOCKS.items()}
+    return {name: lambda _, text=text: text for name, text in made.items()}
+
+
+# ---- what is made is what is shown ----
+
+
+def test_its_blocks_are_what_the_rules_made(blocks, monkeypatch):
     """Typed numbers would show up here as a difference."""
-    assert readme.filled(TEXT, ROOT / readme.PUBLISHED) == TEXT
+    monkeypatch.setattr(readme, "BLOCKS", blocks)
+    assert readme.filled(TEXT, ROOT / PUBLISHED) == TEXT
 
 
-def test_a_number_changed_by_hand_is_noticed():
-    assert "reproduced**" in TEXT
-    changed = TEXT.replace("reproduced**", "proven**", 1)
-    assert readme.filled(changed, ROOT / readme.PUBLISHED) != changed
+def test_the_results_page_is_what_the_rule_makes(kept):
+    assert results_page.page(kept) == PAGE
 
 
-def test_a_readme_without_the_block_is_refused():
-    with pytest.raises(ValueError, match="has no block"):
-        readme.filled("nothing", ROOT / readme.PUBLISHED)
+def test_a_number_changed_by_hand_is_noticed(blocks, monkeypatch):
+    monkeypatch.setattr(readme, "BLOCKS", blocks)
+    for number in ("reproduced**", "1,800,000", "core-hours"):
+        assert number in TEXT
+        changed = TEXT.replace(number, "proven", 1)
+        assert readme.filled(changed, ROOT / PUBLISHED) != changed
 
 
-def experiment(name, **labels):
-    known = {"ingo": "INGO", "igo": "IGO", "es": "ES", "asebo": "ASEBO"}
-    return Experiment(name, 1, {}, known | labels)
+def test_a_readme_without_a_block_is_refused():
+    with pytest.raises(ValueError, match="has no block <!-- results"):
+        readme.filled("nothing", ROOT / PUBLISHED)
 
 
-def test_its_table_of_targets_counts_runs_and_shows_values_where_none_got_there(tmp_path):
+def test_it_is_short():
+    """1,200 words at most, as a reader counts them: without markup and addresses of links."""
+    text = re.sub(r"<!--.*?-->", "", TEXT, flags=re.DOTALL)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    assert len(text.split()) <= 1200
+    # six screens at 1280 pixels: 140 lines were 2,600 pixels in Chromium, half of that
+    assert len(TEXT.splitlines()) < 200
+
+
+def test_no_number_of_a_result_stands_outside_the_blocks():
+    """What is typed are settings and sizes of examples."""
+    outside = TEXT
+    for name in readme.BLOCKS:
+        outside = readme.block(name).sub("", outside)
+    prose = re.sub(r"```.*?```|`[^`]*`|\([^)]*\)", "", outside, flags=re.DOTALL)
+    numbers = set(re.findall(r"(?<![\w-])\d[\d.,]*\d|(?<![\w-])\d(?!\w)", prose))
+    assert numbers <= {"3.11", "0.01", "4"}  # Python; step size of ES; Figure 4
+
+
+def test_symbols_have_one_spelling():
+    for path, text in PAGES.items():
+        prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)", "", text, flags=re.DOTALL)
+        assert "\\ell" not in prose, path
+        assert not re.findall(r"\bl1[-/]|\bl½|ℓ1\b|ℓ_|ℓ\{|L1-|ℓ1/2", prose), path
+    assert "not tested" not in TEXT + PAGE  # no claim is
+
+
+# ---- its links, commands and examples ----
+
+
+def anchors(text):
+    """Those that GitHub makes of headings, and those that are set."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    made = [re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings]
+    return {*made, *re.findall(r'<a id="([^"]+)">', text)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_link_leads_somewhere(path):
+    text = re.sub(r"```.*?```", "", PAGES[path], flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    for link in links:
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_every_page_of_docs_is_linked_from_the_readme():
+    assert {f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")} <= set(
+        re.findall(r"\]\(([^)#]+)", TEXT)
+    )
+
+
+def test_every_make_target_that_it_names_is_there():
+    named = set()
+    for text in PAGES.values():
+        named |= set(re.findall(r"(?:`|^)make ([a-z_0-9]+)", text, re.MULTILINE))
+    assert len(named) > 10
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = set(re.findall(r"^([a-z_0-9%]+):", makefile, re.MULTILINE))
+    assert {t if t in known else re.sub(r"\d+$", "%", t) for t in named} <= known
+
+
+EXAMPLES = [
+    (path.name, example)
+    for path in (ROOT / "README.md", ROOT / "docs" / "using.md")
+    for example in re.findall(r"```python\n(.*?)```", PAGES[path], re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[name for name, _ in EXAMPLES])
+def test_its_examples_find_the_minimum(name, example, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ingo", algorithms)  # what is installed under that name
+    found = {}
+    exec(compile(example, name, "exec"), found)
+    at = found["result"].recommended if "result" in found else found["state"].mean
+    np.testing.assert_allclose(at, 1.0, atol=1e-3)
+    assert capsys.readouterr().out
+
+
+# ---- how results are said ----
+
+
+def test_every_measure_has_a_sentence(kept):
+    assert set(words.SENTENCES) == set(MEASURES)
+    for claim in yaml.safe_load(CLAIMS.read_text(encoding="utf-8")):
+        for part in parts(claim):
+            said = words.sentence(kept, part, Estimate(0.5, 0.25, 0.75))
+            assert not re.search(r"[a-z]_[a-z0-9]|\$", said), said  # a name of the config, LaTeX
+            assert re.search(r"0\.5 \(0\.25 to 0\.75\)|50 % \(25 to 75 %\)", said), said
+
+
+def test_sentences_have_values_thresholds_and_names():
+    study = Study(Path("nowhere"), plan.load(ROOT / "config.yaml"))
+    cell = {"experiment": "figure_1", "problem": "levy", "algorithm": "cma_es"}
+    part = Part("success_rate", cell, None, 0.2)
+    assert words.sentence(study, part, Estimate(0.0, 0.0, 0.161)) == (
+        "0 % (0 to 16 %) of the runs of CMA-ES reach 1e-10 on levy"
+    )
+    assert words.asked(part) == "at most 20 %"
+    assert words.asked(Part("rotation", {}, 0.9, 1.1)) == "at least 0.9 and at most 1.1"
+    exact = words.Value(2.0, 2.0, 2.0)
+    assert str(exact) == "2"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (446.3, "446"), (1e-10, "1e-10"), (0.0, "0"), (999.6, "1,000"), (1234567.0, "1,230,000"),
+        (2.341e7, "2.34e7"), (-49.47, "−49.5"), (-1e-5, "−1e-5"), (np.inf, "∞"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_one_reads_them(value, said):
+    assert words.number(value) == said
+
+
+def test_counts_of_evaluations_have_three_digits():
+    assert [words.count(v) for v in (54_300, 999_600, 1_503_000, 3_360)] == [
+        "54.3k", "1.00M", "1.50M", "3.36k"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (r"$\ell_1$-Ellipsoid", "ℓ₁-Ellipsoid"),
+        (r"$\ell_{1/2}$-Ellipsoid, rotated", "ℓ½-Ellipsoid, rotated"),
+        ("the l1- and the l1/2-Ellipsoid", "the ℓ₁- and the ℓ½-Ellipsoid"),
+        ("O(d^2 log T / T), sigma = 0.5", "O(d² log T / T), σ = 0.5"),
+        (r"$10^6 x_1^2 + \sum_{i=2}^{d} x_i^2$", "10⁶ x₁² + Σᵢ₌₂ᵈ xᵢ²"),
+        (
+            r"$\sum_{i=1}^{d} 10^{\frac{6(i-1)}{d-1}} \lvert x_i \rvert^{\frac{1}{2}}$",
+            "Σᵢ₌₁ᵈ 10^(6(i−1)/(d−1)) |xᵢ|^½",
+        ),
+    ],
+)
+def test_symbols_are_spelt_in_unicode(latex, text):
+    assert symbols.plain(latex) == text
+
+
+def test_reasons_are_taken_from_what_the_rule_wrote():
+    why = (
+        "Read so. 3 of 6 parts hold. Fails: wins(a, b_0.1) = 0.2 [0.1, 0.4]; diverged(c) = 0 [0, 0]"
+        ". Too few runs to tell: wins(a, d) = 0.5 [0.2, 0.9]. Not run: no table. "
+        "With f at the mean: not reproduced, 0 of 6. With the rest: partly, 4 of 6."
+    )
+    reasons = verdicts_page.Reasons.of(why, {"why": "Read so."})
+    assert (reasons.how, reasons.holding) == ("Read so.", "3 of 6")
+    assert reasons.parts == {
+        "Fails": [("wins(a, b_0.1)", Estimate(0.2, 0.1, 0.4)), ("diverged(c)", Estimate(0, 0, 0))],
+        "Too few runs to tell": [("wins(a, d)", Estimate(0.5, 0.2, 0.9))],
+    }
+    assert reasons.other == ["Not run: no table."]
+    assert reasons.readings == [
+        ("f at the mean", "not reproduced", "0 of 6"),
+        ("the rest", "partly", "4 of 6"),
+    ]
+
+
+def test_every_reason_of_the_kept_claims_is_shown(kept):
+    """Nothing that the rule wrote gets lost on the way to the page."""
+    written = verdicts_page.written()
+    for c in kept.claims.itertuples():
+        reasons = verdicts_page.Reasons.of(c.why, written[c.id])
+        judged = sum(map(len, reasons.parts.values()))
+        assert judged == len(verdicts_page.JUDGED.findall(c.why))
+        assert len(reasons.readings) == len(written[c.id].get("readings", {}))
+        assert not reasons.other
+
+
+def test_verdicts_are_counted_and_only_those_that_there_are():
+    claims = pd.DataFrame({"verdict": ["partly", "reproduced", "partly"]})
+    assert verdicts_page.counted(claims) == (
+        "Of 3 sentences of the paper: 1 **reproduced**, 2 **partly**."
+    )
+
+
+def test_the_page_has_every_figure_table_and_claim(kept):
+    for figure in kept.figures:
+        assert f'<a id="{figure}"></a>' in PAGE
+        assert re.search(rf"!\[[^\]]*\]\(figures/{figure}\.(png|gif)\)", PAGE)
+    for experiment in kept.experiments:
+        assert f'<a id="tables-{experiment}"></a>' in PAGE
+    assert len(re.findall(r'<a id="claim-\d+"></a>', PAGE)) == len(kept.claims)
+    # a pair in each of four ways to read a run, and not the other way round
+    assert PAGE.count("| ES over ES, plain descent |") == 4
+    assert "| ES, plain descent over ES |" not in PAGE
+
+
+# ---- tables ----
+
+
+def study_of(folder, experiment, titles, labels):
+    """A study of one experiment of a config of that much."""
+    keys = {
+        "algorithms": {name: {"label": label, "algorithm": "es"} for name, label in labels.items()},
+        "problems": {title: {"problem": "levy"} for title in titles},
+    }
+    own = {**CONFIG["experiments"]["tiny"], **keys}
+    path = write_config(folder, experiments={experiment: own}, figures={})
+    return Study(folder, plan.load(path))
+
+
+def test_its_table_of_targets_counts_runs_and_shows_values_where_none_succeeded(tmp_path):
     tables.write(
         tmp_path / "tables",
         "first",
         tables.cell("levy", "ingo", [54_000.0, 54_600.0]),
         tables.cell("levy", "es_0.1", [np.inf, 500_000.0]),
-        tables.cell("levy", "igo", [np.inf, np.inf], best=[0.5, 0.3]),
+        tables.cell("levy", "igo", [np.inf, np.inf], best=[446.0, 446.2]),
         tables.cell("discus", "ingo", [999_600.0]),
     )
     folder = tmp_path / "tables" / "first"
     summaries.main([str(folder), "--to", str(folder)])
-    assert readme.targets(tmp_path, experiment("first", **{"es_0.1": "ES, 0.1"})).splitlines()[
-        2:
-    ] == [
-        "| | INGO | ES, 0.1 | IGO |",
-        "|---|---:|---:|---:|",
-        "| Levy | 54.3k | 1.50M (1/2) | *0.4* |",
-        "| Discus | 1.00M |  |  |",
+    names = {"ingo": "INGO", "es_0.1": "ES, 0.1", "igo": "IGO"}
+    study = study_of(tmp_path, "first", ["levy", "discus"], names)
+    grid = grids.to_target(study, "first")
+    assert grid.header == ["", "INGO", "ES, 0.1", "IGO"]
+    assert grid.rows == [
+        ["Levy", "54.3k", "1.50M (1/2)", "*450*"],
+        ["Discus", "1.00M", "", ""],
     ]
+    assert grid.markdown().splitlines()[1] == "| --- | ---: | ---: | ---: |"
+    every = grids.all_targets(study, "first")
+    assert every.header[2:] == ["1", "0.1", "0.01", "0.0001", "1e-6", "1e-8", "1e-10"]
+    assert every.rows[1][:2] == ["Levy", "ES, 0.1"]
+    assert every.rows[1][-1] == "1.50M (1/2)"
+    assert every.rows[2][2:] == ["1 (2/2)", *["—"] * 6]
+    assert grids.final_values(study, "first").rows[0][:3] == ["Levy", "INGO", "target 2"]
 
 
-def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path):
-    folder = tmp_path / "tables" / "control"
-    assert readme.rewards(tmp_path, experiment("control")) == []
+def test_its_tables_of_rewards_name_each_pair_once(tmp_path):
     cells = (("walk", "es", [-12.34] * 3), ("walk", "asebo", [-1234.5]), ("stand", "es", [50.0]))
     tables.write(
         tmp_path / "tables",
@@ -76,20 +332,58 @@ def test_its_table_of_rewards_has_interquartile_means_of_the_whole_run(tmp_path)
             for task, name, values in cells
         ),
     )
+    folder = tmp_path / "tables" / "control"
+    study = study_of(tmp_path, "control", ["walk", "stand"], {"es": "ES", "asebo": "ASEBO"})
+    assert grids.rewards(study, "control") is None
     rewards.main([str(folder), "--to", str(folder / "rewards")])
-    (text,) = readme.rewards(tmp_path, experiment("control"))
-    assert text.splitlines()[2:] == [
-        "| | ES | ASEBO |",
-        "|---|---:|---:|",
-        "| Walk | 12.3 | 1,234 (1) |",
-        "| Stand | -50 (1) |  |",
-    ]
+    grid = grids.rewards(study, "control")
+    assert grid.header == ["", "ES", "ASEBO"]
+    assert grid.rows == [["Walk", "12.3", "1,234 (1)"], ["Stand", "−50 (1)", ""]]
+    pairs = list(grids.pairs(study, "control"))
+    assert len(pairs) == 4  # ways to read a run
+    assert [row[0] for row in pairs[0].rows] == ["ES over ASEBO"]
 
 
-def test_its_hours_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
+def test_a_table_is_the_same_as_markdown_and_as_html():
+    grid = grids.Grid("T", "about", ["", "a|b"], [["**x**, `y_z`", "1<2"], ["*i*", "[t](#u)"]])
+    assert grid.markdown().splitlines() == [
+        "|  | a\\|b |", "| --- | ---: |", "| **x**, `y_z` | 1<2 |", "| *i* | [t](#u) |"
+    ]  # fmt: skip
+    html = grid.html()
+    assert "<td><b>x</b>, <code>y_z</code></td>" in html
+    assert '<td class="number">1&lt;2</td>' in html
+    assert '<td><i>i</i></td><td class="number">t</td>' in html
+
+
+# ---- findings and costs ----
+
+
+def test_headlines_follow_the_tables_and_are_left_out_without_them(tmp_path):
+    names = {"fast_ingo": "F", "ingo": "I", "cma_es": "C", "igo": "G", "es": "E"}
+    study = study_of(tmp_path, "figure_1", ["levy", "discus"], names)
+    assert headlines.headlines(study) == []
+    never, soon = [np.inf] * 2, [1000.0] * 2
+    tables.write(
+        tmp_path / "tables",
+        "figure_1",
+        *(tables.cell("levy", name, soon if name in "ingo" else never) for name in names),
+        *(tables.cell("discus", name, soon) for name in ("ingo", "fast_ingo", "igo", "es")),
+        tables.cell("discus", "cma_es", [500.0] * 2),
+    )
+    folder = tmp_path / "tables" / "figure_1"
+    summaries.main([str(folder), "--to", str(folder)])
+    (line,) = headlines.headlines(Study(tmp_path, study.plan))
+    assert line == (
+        "**CMA-ES** needs fewer evaluations than INGO on Discus (500 against 1.00k); it does not "
+        "reach the target on Levy, where INGO does."
+    )
+
+
+def test_costs_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
     whole = plan.load(write_config(tmp_path))
     half = CONFIG["experiments"]["tiny"] | {"problems": {"ellipsoid": {}, "noise": {"budget": 500}}}
     ran = plan.load(tmp_path / "config.yaml", experiments={"tiny": half})
+    assert cost.table(tmp_path / "traces", whole, ran) is None
     folder = tmp_path / "traces" / "tiny"
     folder.mkdir(parents=True)
     (folder / "seconds.csv").write_text(
@@ -98,56 +392,41 @@ def test_its_hours_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path)
         "ellipsoid,es,0,3600,1\n"
         "gone,es,0,1800,1\n"  # which the config has no more
     )
-    assert readme.cost(tmp_path, whole, ran) == [
-        "The 3 jobs whose traces are kept took 4.0 hours, one core each; with the budgets of "
-        "config.yaml alone it would be 12."
-    ]
-
-
-def test_its_verdicts_show_the_deciding_part():
-    columns = ["id", "claim", "verdict", "measure", "value", "low", "high", "threshold", "why"]
-    claims = pd.DataFrame(
-        [
-            (1, "A.", "partly", "wins(a, b)", 0.2, 0.1, 0.4, "≥ 0.8", "Why. 3 of 4 parts hold. X."),
-            (2, "B.", "reproduced", "largest(t)", 2.5, 2.5, 2.5, "≤ 4", "1 of 1 parts hold."),
-            (3, "C.", "not tested", np.nan, np.nan, np.nan, np.nan, np.nan, "no table"),
-        ],
-        columns=columns,
+    (tmp_path / "traces" / footprint.NAME).write_text(
+        '{"environment": 9e8, "clone": 6e7, "traces": {"tiny": 4e6}, "runs": [], "targets": '
+        '{"quick": {"seconds": 120, "core_seconds": 180, "bytes": 3e6}}}'
     )
-    assert readme.verdicts(claims).splitlines()[4:] == [
-        "| 1 | A. | **partly** | 3 of 4 | `wins(a, b)` = 0.2 (0.1 to 0.4) | ≥ 0.8 |",
-        "| 2 | B. | **reproduced** | 1 of 1 | `largest(t)` = 2.5 | ≤ 4 |",
-        "| 3 | C. | **not tested** |  |  |  |",
-    ]
-    assert readme.counted(claims) == (
-        "Of 3 sentences of the paper: 1 **reproduced**, 1 **partly**, 1 **not tested**."
+    rows = cost.table(tmp_path / "traces", whole, ran).rows
+    assert [row[2:] for row in rows] == [
+        ["0.05", "2 min", "3 MB"], ["4", "2 h", "4 MB"], ["12", "5.8 h", "> 4 MB"]
+    ]  # fmt: skip
+    said = cost.about(tmp_path / "traces", tmp_path / "ledger.jsonl")
+    assert said.startswith("From the kept seconds of 3 jobs on one core each; wall time on 2 cores")
+    assert "The environment takes 900 MB, a clone 60 MB." in said
+
+
+def test_the_costs_of_a_figure_include_the_runs_that_it_takes_from_another(kept):
+    """Figure 4 takes the runs of ES with 0.01 from Figure 1."""
+    rows = {row[0]: row for row in cost.table(KEPT, kept.plan, kept.plan).rows}
+    seconds = pd.concat(
+        pd.read_csv(KEPT / name / "seconds.csv").assign(experiment=name)
+        for name in ("figure_1", "figure_4")
     )
+    own = seconds[(seconds["experiment"] == "figure_4") | (seconds["algorithm"] == "es")]
+    assert rows["`make figure_4`"][2] == words.number(own["seconds"].sum() / 3600, 2)
 
 
-def test_it_shows_the_first_paragraph_of_a_caption_and_a_film_that_moves(tmp_path):
-    assert readme.picture(tmp_path, "film", "A film") == []
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "film.md").write_text("What it is.\n\nHow to read it.\n")
-    shown, words = readme.picture(tmp_path, "film", "A film")
-    assert shown == "![A film](results/published/figures/film.png)"
-    more = "[How to read it](results/published/figures/film.md)."
-    assert words == f"**A film.** What it is. {more}"
-    (tmp_path / "figures" / "film.gif").touch()
-    (tmp_path / "figures" / "film.md").write_text("What it is.\n")
-    shown, words = readme.picture(tmp_path, "film", "A film")
-    assert shown.endswith("film.gif)")
-    assert words == "**A film.** What it is."
+def test_sizes_of_traces_are_measured_file_by_file(tmp_path):
+    (tmp_path / "stability").mkdir()
+    file = next((KEPT / "stability").glob("*.parquet"))
+    (tmp_path / "stability" / file.name).write_bytes(file.read_bytes())
+    assert set(footprint.trace_sizes(tmp_path)) == {"stability"}
+    assert 1e4 < footprint.trace_sizes(tmp_path)["stability"] < 1e6
+    known = footprint.read(KEPT)
+    assert set(known["traces"]) == {path.name for path in KEPT.iterdir() if path.is_dir()}
 
 
-def test_every_file_it_links_to_is_there():
-    links = re.findall(r"\]\((?!http)([^)#]+)\)", TEXT)
-    assert len(links) > 10
-    assert [link for link in links if not (ROOT / link).exists()] == []
-
-
-def test_every_make_target_it_names_is_there():
-    targets = set(re.findall(r"(?:`|^)make ([a-z_0-9]+)", TEXT, re.MULTILINE))
-    assert len(targets) > 5
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    known = set(re.findall(r"^([a-z_0-9%]+):", makefile, re.MULTILINE))
-    assert {t if t in known else re.sub(r"\d+$", "%", t) for t in targets} <= known
+def test_versions_are_those_of_the_kept_traces():
+    assert cost.versions(KEPT)["Python"].startswith("3.")
+    assert {"numpy", "cma", "mujoco"} <= set(cost.versions(KEPT))
+    assert f"numpy {cost.versions(KEPT)['numpy']}" in TEXT

@@ -1,4 +1,4 @@
-# The claims judged, and anew with variants of the optimisers.
+# The verdicts on the claims, and those with variants of the optimisers.
 
 
 rule claims:

@@ -60,8 +60,8 @@ class Part:
         return MEASURES[self.measure](tables, **self.arguments)
 
     def holds(self, e: Estimate) -> bool | None:
-        """True if the whole interval keeps the threshold, False if all of it breaks the threshold,
-        None if the runs are too few to tell.
+        """True if the whole interval meets the threshold, False if none of it does, None if it is
+        inconclusive: too few runs.
         """
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
@@ -71,7 +71,7 @@ class Part:
 
 
 def parts(claim: dict[str, Any]) -> Iterator[Part]:
-    """The parts of a claim, a list among the arguments spread out into one part each."""
+    """The parts of a claim: a list among the arguments stands for one part each."""
     for entry in claim["parts"]:
         settings = dict(entry)
         measure = settings.pop("measure")
@@ -93,8 +93,8 @@ def read_as(claim: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The parts of a claim that hold, that fail, that the runs are too few for or leave without a
-    value, each with its estimate, and those that there are no runs for, each with what is missing.
+    """The parts of a claim that hold, that fail, and that are inconclusive (too few runs, or no
+    value), each with its estimate; and those without runs, each with what is missing.
     """
 
     held: list[tuple[Part, Estimate]]
@@ -118,8 +118,8 @@ class Judgement:
 
     @property
     def verdict(self) -> str:
-        """Every part holds: reproduced; some hold and some fail: partly; every part fails: not
-        reproduced; else not tested: the runs are too few, or there are none.
+        """Every part holds: reproduced. Some hold and some fail: partly. Every part fails: not
+        reproduced. Otherwise not tested: there are too few runs, or none.
         """
         if self.held and self.failed:
             return "partly"
@@ -135,11 +135,11 @@ class Judgement:
 
 
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
-    """The row of a claim: its verdict, the numbers of the first part that fails, or that the runs
-    are too few for, or else of the first part, and the reasons.
+    """The row of a claim: its verdict, the reasons, and the numbers of one part: the first that
+    fails; if none fails, the first inconclusive one; otherwise the first.
 
-    Where the text leaves open whom or what a claim is about, the claim has other ``readings``, by
-    name: the arguments that they change. The reason says what their verdicts would be.
+    Where the text leaves open what a claim is about, the claim has other ``readings``, by name: the
+    arguments that they change. The reasons include their verdicts.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     its = Judgement.of(claim, tables)

@@ -1,1 +1,1 @@
-"""What is kept with the project and shown in its README."""
+"""What is kept with the project, and what shows it: README, results page, HTML report."""

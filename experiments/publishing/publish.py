@@ -1,4 +1,4 @@
-"""Keep what is in results: traces, tables, figures and verdicts, and show it in the README.
+"""Keep what is in results (traces, tables, figures and verdicts) and show it in the README.
 
 python -m experiments.publishing.publish
 python -m experiments.publishing.publish --tables results/interim/tables  # not all runs are done

@@ -1,4 +1,4 @@
-"""Every figure, table and verdict anew from the kept tables, without a run and without Snakemake.
+"""Make every figure, table and verdict again from the kept tables, without a run or Snakemake.
 
 python -m experiments.publishing.redraw results/published
 """

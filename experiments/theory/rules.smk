@@ -1,5 +1,7 @@
 # The theorems: a table per question, and its picture.
 
+from experiments.publishing import report_commands
+
 
 rule theory:
     input:
@@ -21,7 +23,13 @@ rule theory_figure:
     input:
         plan.theory_table("{question}"),
     output:
-        multiext(f"{plan.results}/figures/theory_{{question}}", ".png", ".pdf", ".svg", ".md"),
+        report(
+            f"{plan.results}/figures/theory_{{question}}.png",
+            caption="../publishing/captions/figure.rst",
+            category=report_commands.THEORY,
+            labels=lambda w: {"figure": w.question.replace("_", " ").capitalize()},
+        ),
+        multiext(f"{plan.results}/figures/theory_{{question}}", ".pdf", ".svg", ".md"),
     log:
         f"{plan.results}/logs/theory/{{question}}_figure.log",
     conda:

@@ -1,0 +1,135 @@
+"""The README's five findings, a line each, whose numbers come from the tables.
+
+A sentence counts or compares what its tables hold; it is left out where they are missing.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from experiments.publishing.cells import TARGET, Cells, integer, listed, on
+from experiments.publishing.study import Study
+from experiments.publishing.words import count, number
+from experiments.tables.reader import Missing
+
+
+def headlines(study: Study) -> list[str]:
+    """A line each."""
+    made = []
+    for sentence in (functions, cma_es, control, discrete, theory):
+        with suppress(Missing):
+            made.append(sentence(study))
+    return made
+
+
+def functions(study: Study) -> str:
+    plain, rotated = Cells(study, "figure_1"), Cells(study, "rotated")
+    counts: dict[int, list[str]] = {}
+    for name in ("ingo", "cma_es", "igo", "es"):
+        counts.setdefault(len(plain.solved(name)), []).append(study.optimiser("figure_1", name))
+    shown = [f"{listed(names)} on {integer(solved)}" for solved, names in counts.items()]
+    return (
+        f"**Test functions.** Within {number(plain.budget)} evaluations, all runs of Fast-INGO "
+        f"reach {TARGET:g} on {integer(len(plain.solved('fast_ingo')))} of "
+        f"{integer(len(plain.titles))} functions, {listed(shown)}. With the functions rotated, "
+        f"those of Fast-INGO reach it on {integer(len(rotated.solved('fast_ingo')))}, those of "
+        f"INGO on {integer(len(rotated.solved('ingo')))}."
+    )
+
+
+def cma_es(study: Study) -> str:
+    cells = Cells(study, "figure_1")
+    both = [p for p in cells.solved("cma_es") if p in cells.solved("ingo")]
+    ahead = [p for p in both if cells.evaluations(p, "cma_es") < cells.evaluations(p, "ingo")]
+    fewer = [
+        f"{on(cells.titles, [p])} ({count(cells.evaluations(p, 'cma_es'))} against "
+        f"{count(cells.evaluations(p, 'ingo'))})"
+        for p in ahead
+    ]
+    alone = [p for p in cells.solved("ingo") if not cells.reached(p, "cma_es")]
+    return (
+        "**CMA-ES** needs fewer evaluations than INGO on "
+        f"{listed(fewer) if fewer else 'no function'}; it does not reach the target on "
+        f"{on(cells.titles, alone)}, where INGO does."
+    )
+
+
+def control(study: Study) -> str:
+    table = study.csv("figure_2", "rewards")
+    if table.empty:
+        raise Missing("no rewards")
+    own = table[(table["column"] == "area_batch_mean") & table["than"].isna()]
+    by_task = own.pivot(index="task", columns="algorithm", values="value")
+    by_task = by_task.loc[[task for task in study.titles("figure_2") if task in by_task.index]]
+    if not {"fast_ingo", "es", "asebo"} <= set(by_task):
+        raise Missing("no ASEBO")
+    below = [int((by_task["fast_ingo"] < by_task[other]).sum()) for other in ("es", "asebo")]
+    return (
+        f"**Control.** The average reward of Fast-INGO is below that of ES on {below[0]} of "
+        f"{len(by_task)} tasks and below that of ASEBO on {below[1]}; the paper reports the "
+        "opposite."
+    )
+
+
+def discrete(study: Study) -> str:
+    cells = Cells(study, "figure_3")
+    solved = cells.solved("bernoulli_ingo")
+    rest = [p for p in cells.titles if p not in solved]
+    shares = [
+        f"in {cells.reached(p, 'bernoulli_ingo')} of {len(cells.runs(p, 'bernoulli_ingo'))} at "
+        f"d = {_dim(cells, p)}"
+        for p in rest
+    ]
+    first = f"at {_dims(cells, solved)} in all runs" if solved else "at no size in all runs"
+    theirs = cells.solved("ga")
+    ratios = [
+        cells.evaluations(p, "bernoulli_ingo") / cells.evaluations(p, "ga")
+        for p in theirs
+        if p in solved
+    ]
+    fewer = (
+        f", with {min(ratios):.0f} to {max(ratios):.0f} times fewer evaluations" if ratios else ""
+    )
+    return (
+        f"**Discrete problems.** Discrete INGO finds the optimum {', '.join([first, *shares])}; "
+        "pymoo's GA finds it at "
+        f"{'every size' if len(theirs) == len(cells.titles) else _dims(cells, theirs)}{fewer}."
+    )
+
+
+def _dim(cells: Cells, problem: str) -> int:
+    return int(cells.runs(problem, "bernoulli_ingo")["dim"].iloc[0])
+
+
+def _dims(cells: Cells, problems: list[str]) -> str:
+    return f"d = {listed([str(_dim(cells, p)) for p in problems])}" if problems else "no size"
+
+
+def theory(study: Study) -> str:
+    low, high, holds = bounds(study)
+    gap = study.tables.theory("gap", {})
+    fails = gap.loc[gap["measured_low"] > gap["bound"], "condition"]
+    lemma = (
+        f"the lemma behind Theorem 5 fails at condition numbers of Σ from {number(fails.min())} on"
+        if len(fails)
+        else "the lemma behind Theorem 5 held at every condition number"
+    )
+    return (
+        f"**Theory.** The regret {'stays below' if holds else 'exceeds'} the bounds of Theorems 4 "
+        f"and 5, by a factor of {number(low, 2)} to {number(high, 2)} at the end; {lemma}."
+    )
+
+
+def bounds(study: Study) -> tuple[float, float, bool]:
+    """How many times the last regret the bounds are, and whether they hold at every T."""
+    regret = study.tables.theory("regret", {})
+    holds = not any(
+        (regret["regret_low"] > regret[bound]).any() for bound in ("theorem_4", "theorem_5")
+    )
+    last = regret[
+        regret["iterations"]
+        == regret.groupby(["problem", "algorithm"])["iterations"].transform("max")
+    ]
+    bound = last["theorem_5"].fillna(last["theorem_4"])
+    ratio = bound / last["regret"]
+    return float(ratio.min()), float(ratio.max()), holds
