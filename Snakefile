@@ -33,7 +33,9 @@ localrules:
 rule all:
     input:
         expand("{results}/figures/{figure}.png", results=plan.results, figure=plan.figures),
-        expand("{results}/figures/theory_{question}.png", results=plan.results, question=plan.theory),
+        expand(
+            "{results}/figures/theory_{question}.png", results=plan.results, question=plan.theory
+        ),
         [f"{plan.folder(experiment)}/statistics.md" for experiment in plan.experiments],
         [f"{plan.folder(experiment)}/rewards.md" for experiment in plan.rewarded],
         f"{plan.results}/tables/table_1.md",
