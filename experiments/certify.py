@@ -254,6 +254,7 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
             raise NotCertified(
                 "these have kept runs, and no counterpart to be compared with: "
                 + ", ".join("/".join(cell) for cell in sorted(lost))
+                + "\nTake a base whose config has them, or make their runs again"
             )
         changed = {cell for cell, its in old.items() if its.code != new[cell].code}
         if not changed:
