@@ -60,6 +60,7 @@ def test_the_minimum_is_at_the_minimiser_and_nowhere_lower(task):
 def test_each_problem_has_what_it_is_there_for():
     flat = KNOWN["integers"]
     assert flat.f(flat.minimiser + 0.4) == 0.0 < flat.f(flat.minimiser + 0.6)
+    assert ", ".join(f"{k:.0f}" for k in flat.minimiser).replace("-", "−") in flat.formula
     nan = KNOWN["nan_region"]
     assert np.isnan(nan.f(np.append(np.ones(9), -1e-9)))
     box = KNOWN["box"]
@@ -289,7 +290,8 @@ def test_the_paragraph_is_made_from_the_table():
         "CMA-ES: error 0.5). One of them is level with the best on the SVM. Both are behind "
         "diagonal CMA-ES on Ellipsoid 20-d; behind L-BFGS-B on Rosenbrock 2-d. Against CMA-ES with "
         "its defaults, one of them is ahead on Ellipsoid 20-d (Fast-INGO: solved after 8.4k "
-        "evaluations; CMA-ES: error 1e-07) too."
+        "evaluations; CMA-ES: error 1e-07) too. INGO itself "
+        "is behind CMA-ES with its defaults on Ellipsoid 20-d and Rosenbrock 2-d."
     )
     last = report.paragraph(TABLE[TABLE["problem"] == "rosenbrock_2"])
     assert last == (

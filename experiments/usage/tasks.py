@@ -169,7 +169,7 @@ TASKS = (
     Task(
         name="integers",
         title="rounded integers",
-        formula=f"{SCALED} (round(x_i) − k_i)², k = ({', '.join(f'{k:.0f}' for k in INTEGERS)})",
+        formula=f"{SCALED} (round(x_i) − k_i)², k = (3, −2, 1, 4, −4, 0, 2, −1, −3, 5)",
         f=rounded,
         dim=10,
         minimiser=INTEGERS,
