@@ -92,7 +92,7 @@ def test_what_the_wheel_says_of_itself(wheel):
     assert "Requires-Python: >=3.11" in lines
     assert "License-Expression: MIT" in lines
     assert any("INGO" in line for line in lines if line.startswith("Summary: "))
-    for word in ("://", "/home/", "/work/", "/root/", "file:"):
+    for word in ("://", "file:", str(ROOT)):
         assert not any(word in line for line in lines)
 
 
