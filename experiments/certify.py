@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import resource
 import signal
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from experiments.publishing import archive
 from experiments.runs import trace
 from experiments.runs.simulate import batch_size
 from experiments.runs.spec import Spec
+from experiments.speed import cpu_seconds, processor
 
 BATCHES, SHARE = 3, 0.01  # of a run, whichever is longer: how far its beginning goes
 BEGINNING = "beginning"
@@ -283,23 +283,9 @@ def report(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def cpu_seconds() -> float:
-    """CPU seconds of all processes that this one has waited for, and that those have."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def versions() -> dict[str, str]:
     """Of Python and of the libraries that numbers depend on."""
     return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
-
-
-def processor() -> str:
-    """The name of the processor, as far as the system tells."""
-    file = Path("/proc/cpuinfo")
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -24,10 +23,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from experiments import command
-from experiments.certify import processor
 from experiments.paths import KEPT, ROOT
 from experiments.publishing import archive
 from experiments.runs.record import SCHEMA
+from experiments.speed import cpu_seconds, processor
 
 NAME = "footprint.json"  # in the folder of kept traces
 
@@ -78,19 +77,14 @@ def run_dates(kept: Path) -> list[str]:
 
 def timed(target: str) -> dict[str, int]:
     """Wall and processor seconds of a target of make, and bytes of the results that it makes."""
-    before, began = _children(), time.monotonic()
+    before, began = cpu_seconds(), time.monotonic()
     subprocess.run(["make", target], cwd=ROOT, check=True, stdout=sys.stderr)
     folder = ROOT / "results" / target
     return {
         "seconds": round(time.monotonic() - began),
-        "core_seconds": round(_children() - before),
+        "core_seconds": round(cpu_seconds() - before),
         "bytes": size(folder) if folder.is_dir() else 0,
     }
-
-
-def _children() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def read(kept: Path) -> dict[str, Any]:

@@ -9,7 +9,6 @@ iterations: its place in Snakemake's plan, a shell, Python with its imports, the
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import yaml
 
 from experiments.paths import ROOT
 from experiments.publishing import archive
+from experiments.speed import cpu_seconds
 from experiments.tables import files
 from experiments.timing import commands
 
@@ -40,7 +40,7 @@ def cpu_of_workflow(jobs: int) -> float:
     folder = f"results/traces/{experiment}/{problem}/{algorithm}"
     with tempfile.TemporaryDirectory() as here:
         (Path(here) / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-        before = _children()
+        before = cpu_seconds()
         done = subprocess.run(
             [
                 sys.executable, "-m", "snakemake", "--cores", "1", "--directory", here,
@@ -52,13 +52,7 @@ def cpu_of_workflow(jobs: int) -> float:
         )  # fmt: skip
     if done.returncode:
         raise RuntimeError(done.stdout)
-    return _children() - before
-
-
-def _children() -> float:
-    """CPU seconds of all processes that this one has waited for, and that those have."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return cpu_seconds() - before
 
 
 def share(jobs: pd.DataFrame, a_job: float) -> pd.DataFrame:
