@@ -13,6 +13,7 @@ from .shared.adam import Adam
 from .shared.antithetic import mirrored
 from .shared.interface import NONE, Array, Ending, Samples, Spread
 from .shared.shaping import SHAPINGS
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class ASEBO:
     def __post_init__(self) -> None:
         checks.pairs(self.samples)
         checks.positive("step_size", self.step_size)
-        checks.positive("initial_std", self.initial_std)
+        checks.scale("initial_std", self.initial_std)
         checks.choice("shaping", self.shaping, tuple(SHAPINGS))
         checks.whole("isotropic_iterations", self.isotropic_iterations, 2)
         checks.between_0_and_1("explained_variance", self.explained_variance)
@@ -144,7 +145,9 @@ class ASEBO:
         # The first α < 1 comes from the last isotropic batch, and needs the axes before it.
         due = adam.steps + 1 >= self.isotropic_iterations and gradients.size > 0
         weights = principal_axes(gradients, self.explained_variance) if due else NONE
-        return ASEBOState(state.mean - step, state.std, adam, alpha, gradients, weights)
+        mean = state.mean - step
+        after = ASEBOState(mean, state.std, adam, alpha, gradients, weights)
+        return checked(state, after, mean)
 
     def isotropic_share(self, state: ASEBOState, g: Array) -> float:
         """α, the length of ``g`` outside of the subspace over that inside, at most 1."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import Any, ClassVar
@@ -10,6 +12,7 @@ import numpy as np
 
 from .shared import checks, settings
 from .shared.interface import Array, Ending, Samples, Spread, Stop
+from .shared.steps import checked, diverged
 
 # pycma's tests for "good enough" and "taking too long", each switched off: a run ends at the
 # paper's target or budget, or when its values have long been at rest (see CMAES).
@@ -28,6 +31,23 @@ NO_TOLERANCES = {
 }
 
 EPS = float(np.finfo(float).eps)
+
+# What pycma imports for plots and for its surrogate models, and does without where it is not
+# installed: most of the time that its own import takes.
+SPARED = ("matplotlib", "scipy.stats")
+
+
+def pycma() -> Any:
+    """The package, imported as if what a run does not need were not installed."""
+    hidden = [name for name in SPARED if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None: not to be found
+    try:
+        with warnings.catch_warnings(action="ignore"):  # that there are no plots
+            import cma
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+    return cma
 
 
 class Noise:
@@ -79,12 +99,12 @@ class CMAES:
         patience: end the run after this many batches in a row whose values differ by rounding
             only; 0 never does.
 
-    Ends as ``diverged`` (a value is not finite) or ``stagnated`` (at rest). A batch is at rest if
-    its values differ by at most d units of rounding, the error of a sum of d terms, so that
-    selection follows no signal. One such batch proves nothing, since the step size may grow again
-    (on the ℓ₁-Ellipsoid it does, after hundreds of batches with next to no spread); hence the long
-    patience. A run that closes in on a minimum of 0 is never at rest, since its values shrink with
-    their differences.
+    Ends as ``diverged`` (a value or a parameter is not finite, or pycma raised an exception, which
+    the detail names) or ``stagnated`` (at rest). A batch is at rest if its values differ by at most
+    d units of rounding, the error of a sum of d terms, so that selection follows no signal. One
+    such batch proves nothing, since the step size may grow again (on the ℓ₁-Ellipsoid it does,
+    after hundreds of batches with next to no spread); hence the long patience. A run that closes in
+    on a minimum of 0 is never at rest, since its values shrink with their differences.
 
     Source: Hansen (2006), through pycma. The authors' experiments build on Hansen's purecmaes,
         which has no active weights, and so ``active`` is False by default.
@@ -103,7 +123,7 @@ class CMAES:
 
     def __post_init__(self) -> None:
         checks.samples(self.samples, smallest=4)
-        checks.positive("initial_std", self.initial_std)
+        checks.scale("initial_std", self.initial_std)
         checks.choice("active", self.active, (False, True))
         checks.choice("diagonal", self.diagonal, (False, True))
         checks.whole("patience", self.patience, 0)
@@ -112,8 +132,7 @@ class CMAES:
         return self.samples or settings.samples(dim)
 
     def init(self, mean: Array, rng: np.random.Generator) -> CMAState:
-        import cma  # here, because it takes seconds and only a run needs it
-
+        cma = pycma()  # here, because it takes time and only a run needs it
         noise = Noise(rng)
         options = {
             **NO_TOLERANCES,
@@ -135,8 +154,12 @@ class CMAES:
     def tell(self, state: CMAState, samples: Samples, values: Array) -> CMAState:
         if not np.isfinite(values).all():
             return replace(state, ended=Ending(Stop.DIVERGED))
-        state.library.tell(list(samples.x), values)
+        try:
+            state.library.tell(list(samples.x), values)
+        except Exception as error:  # an assertion, mostly, that its numbers are finite
+            return diverged(state, f"pycma: {type(error).__name__} {error}".strip())
         at_rest = np.ptp(values) <= samples.x.shape[1] * EPS * np.abs(values).min()
         batches = state.at_rest + 1 if at_rest else 0
         ended = Ending(Stop.STAGNATED, "at rest") if batches == self.patience > 0 else None
-        return CMAState.of(state.library, state.noise, batches, ended)
+        after = CMAState.of(state.library, state.noise, batches, ended)
+        return checked(state, after, after.mean, after.scales)

@@ -12,6 +12,7 @@ from .shared.adam import Adam
 from .shared.antithetic import mirrored
 from .shared.interface import Array, Ending, Samples, Spread
 from .shared.shaping import SHAPINGS
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class ES:
         optimiser: "adam" or "sgd" (μ ← μ − α g).
         divide_by_std: divide g by σ, which makes it the gradient of the smoothed f (of u, that is).
 
-    Ends as ``diverged`` (a NaN), or ``flat`` (all values equal, with "standardise" only).
+    Ends as ``diverged`` (a NaN, or the mean left its range), or ``flat`` (all values equal, with
+    "standardise" only).
 
     Source: Salimans et al. (2017), Algorithm 2 and their released code; the paper, Section 6: "For
         ES, we use the default step-size hyper-parameters", and the same initial σ for all.
@@ -65,7 +67,7 @@ class ES:
     def __post_init__(self) -> None:
         checks.pairs(self.samples)
         checks.positive("step_size", self.step_size)
-        checks.positive("initial_std", self.initial_std)
+        checks.scale("initial_std", self.initial_std)
         checks.choice("shaping", self.shaping, tuple(SHAPINGS))
         checks.choice("optimiser", self.optimiser, ("adam", "sgd"))
         checks.choice("divide_by_std", self.divide_by_std, (False, True))
@@ -91,6 +93,8 @@ class ES:
         if self.divide_by_std:
             g /= state.std
         if self.optimiser == "sgd":
-            return replace(state, mean=state.mean - self.step_size * g)
-        step, adam = state.adam.step(g, self.step_size)
-        return replace(state, mean=state.mean - step, adam=adam)
+            step, adam = self.step_size * g, state.adam
+        else:
+            step, adam = state.adam.step(g, self.step_size)
+        mean = state.mean - step
+        return checked(state, replace(state, mean=mean, adam=adam), mean)

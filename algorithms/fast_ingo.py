@@ -9,6 +9,7 @@ import numpy as np
 from .shared import checks, settings
 from .shared.gaussian import DiagonalGaussian, GaussianSearch
 from .shared.interface import Array, Ending, Samples, Stop
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -48,4 +49,5 @@ class FastINGO(GaussianSearch):
         step = state.std * (w @ z)
         if self.mean_step == "new":
             step /= growth
-        return DiagonalGaussian(state.mean - step, state.std / np.sqrt(growth))
+        mean, std = state.mean - step, state.std / np.sqrt(growth)
+        return checked(state, DiagonalGaussian(mean, std), mean, std)

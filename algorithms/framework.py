@@ -11,6 +11,7 @@ from .shared import checks, settings
 from .shared.antithetic import mirrored
 from .shared.gaussian import DiagonalGaussian, Gaussian
 from .shared.interface import Array, Ending, Samples, Stop
+from .shared.steps import checked, diverged
 
 ESTIMATORS = ("single", "batch", "orthogonal", "antithetic")
 
@@ -36,7 +37,7 @@ class Framework:
         gamma: γ, of the strong convexity of the problem; γ/2 is the largest eigenvalue of Ĝ.
 
     Each batch holds N + 1 points: the first is μ itself, with z = 0, so that f(μ) is paid for.
-    Ends as ``diverged`` (a value is not finite).
+    Ends as ``diverged`` (a value or a parameter is not finite).
 
     Source: Algorithm 3, Eqs. (SigmaSigmaEstimator), (MuMuEstimator), (singleg), (orthgonoalg).
     Differs: the paper asks of orthogonal samples both that ZᵀZ = I and that z ~ N(0, I), which
@@ -62,6 +63,7 @@ class Framework:
         checks.samples(self.samples, smallest=1 if few else 2)
         checks.positive_or_rule("step_size", self.step_size)
         checks.positive_or_rule("initial_std", self.initial_std)
+        checks.scale("initial_std", settings.resolve(self.initial_std, 1))
         checks.positive("b", self.b)
         checks.positive("gamma", self.gamma)
         if self.b > self.gamma / 2:
@@ -109,14 +111,27 @@ class Framework:
         if isinstance(state, DiagonalGaussian):
             g = (w @ z) / state.std
             variance = 1.0 / (state.std**-2 + 2.0 * beta * self.b)
-            return DiagonalGaussian(state.mean - beta * variance * g, np.sqrt(variance))
+            mean, std = state.mean - beta * variance * g, np.sqrt(variance)
+            return checked(state, DiagonalGaussian(mean, std), mean, std)
+        try:
+            mean, factor = self.full_step(state, beta, w, z)
+        except np.linalg.LinAlgError as error:  # numpy's word for a matrix that is not finite
+            return diverged(state, str(error))
+        return checked(state, Gaussian(mean, factor), mean, factor)
+
+    def full_step(self, state: Gaussian, beta: float, w: Array, z: Array) -> tuple[Array, Array]:
+        """μ_{t+1} and a factor of Σ_{t+1}, with the curvature that the samples show.
+
+        Raises:
+            LinAlgError: a matrix is not finite, or the new precision not positive definite.
+        """
         inverse = np.linalg.inv(state.factor)  # B⁻¹
         raw = 0.5 * inverse.T @ (z.T @ (w[:, None] * z) - w.sum() * np.eye(len(inverse))) @ inverse
         curvature = project(raw, self.b, self.gamma / 2)
         precision = inverse.T @ inverse + 2.0 * beta * curvature  # Eq. (SigmaSigmaEstimator)
         factor = np.linalg.inv(np.linalg.cholesky(precision)).T
         g = inverse.T @ (w @ z)
-        return Gaussian(state.mean - beta * factor @ (factor.T @ g), factor)  # Eq. (MuMuEstimator)
+        return state.mean - beta * factor @ (factor.T @ g), factor  # Eq. (MuMuEstimator)
 
 
 def weights(values: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from .shared.gaussian import Gaussian, GaussianSearch
 from .shared.interface import Array, Ending, Samples, Stop
 from .shared.rank_n import subtract_from_covariance
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -37,4 +38,5 @@ class IGO(GaussianSearch):
         factor = subtract_from_covariance(state.factor, samples, w)
         if factor is None:
             return replace(state, ended=Ending(Stop.NOT_POSITIVE_DEFINITE))
-        return Gaussian(state.mean - w @ samples.y, factor)
+        mean = state.mean - w @ samples.y
+        return checked(state, Gaussian(mean, factor), mean, factor)

@@ -9,6 +9,7 @@ import numpy as np
 from .shared.gaussian import Gaussian, GaussianSearch
 from .shared.interface import Array, Ending, Samples, Stop
 from .shared.rank_n import add_to_inverse
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -38,4 +39,5 @@ class INGO(GaussianSearch):
         if update is None:
             return replace(state, ended=Ending(Stop.NOT_POSITIVE_DEFINITE))
         factor, direction = update
-        return Gaussian(state.mean - direction, factor)  # Eq. (unMuupdate)
+        mean = state.mean - direction  # Eq. (unMuupdate)
+        return checked(state, Gaussian(mean, factor), mean, factor)

@@ -9,6 +9,7 @@ import numpy as np
 from .shared.gaussian import Gaussian, GaussianSearch
 from .shared.interface import Array, Ending, Samples, Stop
 from .shared.rank_n import add_to_inverse
+from .shared.steps import checked
 
 
 @dataclass(frozen=True)
@@ -34,4 +35,5 @@ class INGOStep(GaussianSearch):
         update = add_to_inverse(state.factor, samples, w)  # Eq. (SigmaSigmaUpdate)
         if update is None:
             return replace(state, ended=Ending(Stop.NOT_POSITIVE_DEFINITE))
-        return Gaussian(state.mean - w @ samples.y, update[0])  # Eq. (MumuUpdate)
+        mean, factor = state.mean - w @ samples.y, update[0]  # Eq. (MumuUpdate)
+        return checked(state, Gaussian(mean, factor), mean, factor)

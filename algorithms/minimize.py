@@ -69,8 +69,9 @@ def minimize(
             without the target: by turns with 2, 4, 8, … times the samples, and with the first
             number of samples and a smaller sigma0 (``shared/restarts.py``).
         safeguard: halve the step size, for that step only, where the covariance would not remain
-            positive definite; draw a batch of equal values again, up to ten times in a row. False
-            is the paper's algorithm, whose run ends there.
+            positive definite; draw a batch of equal values again, up to ten times in a row; let no
+            Gaussian become wider than the box of its bounds. False is the paper's algorithm, whose
+            run ends there.
         workers: evaluate the points of a batch in this many processes (−1: one per processor), or
             with this function like ``map``; ``fun`` must pickle for the first. The result is the
             same bit for bit.

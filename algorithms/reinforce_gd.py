@@ -42,7 +42,7 @@ class ReinforceGD:
     def __post_init__(self) -> None:
         checks.samples(self.samples)
         checks.positive("step_size", self.step_size)
-        checks.positive("initial_std", self.initial_std)
+        checks.scale("initial_std", self.initial_std)
 
     def batch_size(self, dim: int) -> int:
         return self.samples or settings.samples(dim)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +82,10 @@ class SimpleGA:
         n, dim = state.x.shape
         fitness = state.values.max() - state.values
         total = fitness.sum()
+        if total == inf:  # in a larger unit the shares are the same
+            values = np.ldexp(state.values, -n.bit_length() - 1)
+            fitness = values.max() - values
+            total = fitness.sum()
         share = fitness / total if total > 0.0 else np.full(n, 1.0 / n)
         pairs = -(-n // 2)
         parents = rng.choice(n, size=2 * pairs, p=share)

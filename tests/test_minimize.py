@@ -23,6 +23,7 @@ import algorithms
 from algorithms import minimize
 from algorithms.shared import guard
 from algorithms.shared.coordinates import Coordinates, read_bounds
+from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
 from algorithms.shared.guard import Guard, finite
 from algorithms.shared.interface import Ending, Samples, Stop
 from algorithms.shared.loop import iterate, quiet
@@ -326,14 +327,50 @@ def test_numpys_warnings_stay_as_they_were_also_inside_the_function():
     assert all(settings == before for settings in inside)
 
 
-def test_the_function_may_change_its_argument():
-    def spoil(x):
-        value = sphere(x)
-        x[:] = 7.0
-        return value
+def spoil(x):
+    """A sphere that leaves nothing of its argument, one point or a batch."""
+    x -= 0.3
+    x *= x
+    value = np.sum(x, axis=-1)
+    x[:] = np.nan
+    return value
 
-    clean = minimize(sphere, np.zeros(4), 0.5, budget=300, seed=0)
-    assert same(minimize(spoil, np.zeros(4), 0.5, budget=300, seed=0), clean)
+
+@pytest.mark.parametrize("method", NAMES)
+@pytest.mark.parametrize("bounds_method", [None, "transform", "penalty"])
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_the_function_may_change_its_argument(method, bounds_method, vectorized):
+    kept = {"budget": 200, "seed": 0, "method": method, "vectorized": vectorized, "restarts": 1}
+    if bounds_method:
+        kept |= {"bounds": (-0.2, None), "bounds_method": bounds_method}
+    result = minimize(spoil, np.zeros(4), 0.5, **kept)
+    clean = minimize(lambda x: np.sum((x - 0.3) ** 2, axis=-1), np.zeros(4), 0.5, **kept)
+    assert same(result, clean)
+    assert spoil(result.x.copy()) == result.fun
+
+
+def spoil_batch(batch):
+    """A callback that leaves nothing of what it is shown."""
+    batch.x[:] = np.nan
+    batch.values[:] = np.nan
+    for value in vars(batch.state).values():
+        if isinstance(value, np.ndarray):
+            value[:] = np.nan
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_the_callback_may_change_what_it_is_shown(method):
+    """Also where a state is shown twice, since its batch said nothing and is drawn again."""
+
+    def stairs(x):
+        return np.floor(4 * np.abs(x[0]))
+
+    for fun, target in ((sphere, -np.inf), (sphere, 0.1), (stairs, -np.inf)):
+        kept = {"budget": 200, "seed": 0, "method": method, "target": target, "samples": 4}
+        clean = minimize(fun, np.zeros(4), 0.2, **kept)
+        result = minimize(fun, np.zeros(4), 0.2, callback=spoil_batch, **kept)
+        assert same(result, clean)
+        assert fun(result.x) == result.fun
 
 
 # It finds minima, and says why it ends
@@ -591,6 +628,45 @@ def test_a_minimum_in_a_corner_is_found(method, bounds_method):
     assert np.allclose(result.mean, [0, 0, 1, 1], atol=1e-3)
 
 
+def test_the_limit_of_the_width_in_numbers():
+    """The distance of the bounds or σ₀, in units of u; none without two bounds."""
+    bounds = [(0, 4), (-1, 1), (0, None), (None, None)]
+    fold = Coordinates.of(np.full(4, 0.5), [2.0, 4.0, 1.0, 4.0], bounds, "transform")
+    assert fold.scale.tolist() == [0.5, 1.0, 0.25, 1.0]
+    assert fold.widest.tolist() == [8.0, 4.0, np.inf, np.inf]
+
+
+def test_a_gaussian_wider_than_its_limit_is_narrowed_and_another_one_left_alone():
+    widest = np.array([1.0, 2.0, np.inf])
+    full = Gaussian(np.zeros(3), np.array([[0.0, 3.0, 4.0], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0]]))
+    narrow = full.narrowed(widest)
+    assert np.allclose(narrow.factor, [[0.0, 0.6, 0.8], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0]])
+    diagonal = DiagonalGaussian(np.zeros(3), np.array([5.0, 1.0, 9.0]))
+    assert diagonal.narrowed(widest).std.tolist() == [1.0, 1.0, 9.0]
+    for state in (full, diagonal):
+        assert state.narrowed(np.full(3, 9.0)) is state
+
+
+@pytest.mark.parametrize(("method", "seeds"), [("ingo", (4, 5)), ("fast_ingo", (4, 5))])
+def test_a_distribution_does_not_become_lost_in_the_fold(method, seeds, monkeypatch):
+    """Runs in which, without the limit, a standard deviation grows beyond the period."""
+    w = 10.0 ** np.linspace(0, 3, 10)
+
+    def statuses():
+        return [
+            minimize(
+                lambda x: float(w @ (x + 1) ** 2 - w.sum()),
+                np.random.default_rng(seed).uniform(0, 4, 10), 2.0, method, bounds=(0, 4),
+                budget=20_000, target=1e-8, seed=seed,
+            ).status
+            for seed in seeds
+        ]  # fmt: skip
+
+    assert statuses() == ["target"] * len(seeds)
+    monkeypatch.setattr(Coordinates, "widest", np.full(10, np.inf))
+    assert "budget" in statuses()
+
+
 def test_bounds_are_read_as_scipy_reads_them():
     low, high = read_bounds([(None, 1), (-2, np.inf), (0, 3)], 3)
     assert low.tolist() == [-np.inf, -2, 0]
@@ -758,6 +834,12 @@ def test_processes_give_the_same_result(workers):
         minimize(shifted, np.zeros(4), workers=workers, **asked),
         minimize(shifted, np.zeros(4), **asked),
     )
+
+
+def test_the_function_may_change_its_argument_in_a_process_too():
+    result = minimize(spoil, np.zeros(4), 0.5, budget=100, seed=0, workers=2)
+    assert same(result, minimize(spoil, np.zeros(4), 0.5, budget=100, seed=0))
+    assert spoil(result.x.copy()) == result.fun
 
 
 def test_any_function_like_map_gives_the_same_result():

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from .settings import resolve
 
+SMALLEST, LARGEST = 1e-150, 1e150  # standard deviation that an optimiser starts with
+
 
 def positive(name: str, value: object) -> None:
     """A finite number above zero."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value < float("inf"):  # type: ignore[operator]
         raise ValueError(f"{name} is {value!r}; allowed: a positive number")
+
+
+def scale(name: str, value: object) -> None:
+    """A positive number whose square, and its inverse, are far from overflowing."""
+    positive(name, value)
+    if not SMALLEST <= value <= LARGEST:  # type: ignore[operator]
+        raise ValueError(f"{name} is {value!r}; allowed: from {SMALLEST:g} to {LARGEST:g}")
 
 
 def positive_or_rule(name: str, value: object) -> None:

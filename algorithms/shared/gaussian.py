@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +29,13 @@ class Gaussian:
         s = np.linalg.svd(self.factor, compute_uv=False)
         return Spread(float(np.exp(np.log(s).mean())), float((s[0] / s[-1]) ** 2))
 
+    def narrowed(self, widest: Array) -> Gaussian:
+        """Itself, or with the rows of B shorter where a standard deviation is above ``widest``."""
+        std = np.linalg.norm(self.factor, axis=1)
+        if (std <= widest).all():
+            return self
+        return replace(self, factor=self.factor * np.minimum(1.0, widest / std)[:, None])
+
     def sample(self, n: int, rng: np.random.Generator) -> Samples:
         """x_i = μ + B z_i, z_i ~ N(0, I)."""
         z = rng.standard_normal((n, self.mean.size))
@@ -52,6 +59,12 @@ class DiagonalGaussian:
     def spread(self) -> Spread:
         s = self.std
         return Spread(float(np.exp(np.log(s).mean())), float((s.max() / s.min()) ** 2))
+
+    def narrowed(self, widest: Array) -> DiagonalGaussian:
+        """Itself, or with no standard deviation above ``widest``."""
+        if (self.std <= widest).all():
+            return self
+        return replace(self, std=np.minimum(self.std, widest))
 
     def sample(self, n: int, rng: np.random.Generator) -> Samples:
         """x_i = μ + σ ∘ z_i, z_i ~ N(0, I)."""
@@ -81,7 +94,7 @@ class GaussianSearch:
     def __post_init__(self) -> None:
         checks.samples(self.samples)
         checks.positive_or_rule("step_size", self.step_size)
-        checks.positive("initial_std", self.initial_std)
+        checks.scale("initial_std", self.initial_std)
         checks.choice("ddof", self.ddof, (0, 1))
 
     def batch_size(self, dim: int) -> int:

@@ -13,7 +13,7 @@ from .interface import Algorithm, Array, Ending, Samples, Stop
 
 PATIENCE = 10  # batches in a row without information that end a run
 HALVINGS = 60  # of the step size, at most; far more than any batch of finite values needs
-LARGE = 1e100  # beyond ±this a value is none: its square, which h needs, would soon overflow
+LARGE = 1e100  # beyond ±this a value is none: it says that f has no value there
 
 
 def finite(values: Array) -> Array:
@@ -45,6 +45,7 @@ class Guard:
     - A batch that says nothing (no finite value, or all values equal) is drawn anew from the same
       distribution; the run ends at the 10th in a row.
     - Values outside of bounds carry a penalty, if the coordinates say so.
+    - A Gaussian that a step has made wider than its bounds allow is narrowed to that.
 
     A run that meets none of this is the bare optimiser's, bit for bit. It asks and tells like any
     optimiser, and is made for one run, since it counts.
@@ -61,11 +62,16 @@ class Guard:
     space: ClassVar[str] = "real"
 
     def __init__(
-        self, optimiser: Algorithm, coordinates: Coordinates | None = None, safeguard: bool = True
+        self,
+        optimiser: Algorithm,
+        coordinates: Coordinates | None = None,
+        safeguard: bool = True,
+        widest: Array | None = None,
     ) -> None:
         self.optimiser = optimiser
         self.coordinates = coordinates
         self.safeguard = safeguard
+        self.widest = widest  # (d,) standard deviations, where there is a limit to them
         self.state: Any = None  # the newest
         self.halved = 0  # steps taken with less than β
         self.idle = 0  # batches in a row that said nothing
@@ -99,6 +105,8 @@ class Guard:
         if self.safeguard and told.ended and told.ended.reason == Stop.FLAT:
             return self._unchanged(state, told.ended)
         self.idle = 0
+        if self.safeguard and self.widest is not None and hasattr(told, "narrowed"):
+            told = told.narrowed(self.widest)
         return told
 
     def _shorter(self, state: Any, samples: Samples, values: Array) -> Any:

@@ -129,7 +129,8 @@ class Search:
 
     def _run(self, optimiser: Any, sigma: float, u0: Array, rng: np.random.Generator) -> Run:
         n = optimiser.batch_size(u0.size)
-        guard = Guard(optimiser, self.coordinates.penalised, self.safeguard)
+        limits = self.coordinates.widest if self.coordinates.bounded else None
+        guard = Guard(optimiser, self.coordinates.penalised, self.safeguard, limits)
         run = Run(guard, n, sigma)
         tolerance = Tolerance(self.xtol, self.ftol)
         budget = self._left()
@@ -148,11 +149,15 @@ class Search:
         return run
 
     def _stopped(self, batch: Batch) -> bool:
-        """Show the batch to the user's callback, in the user's coordinates and over all runs."""
+        """Show the batch to the user's callback, in the user's coordinates and over all runs.
+
+        It may change what it is shown, as ``fun`` its argument: nothing of it is used again.
+        """
         if self.callback is None:
             return False
         shown = replace(
             batch,
+            state=_copied(batch.state),
             x=self.objective.x,
             iteration=sum(run.nit for run in self.runs),
             evaluations=self.objective.evaluations,
@@ -162,3 +167,9 @@ class Search:
             return bool(self.callback(shown))
         except StopIteration:
             return True
+
+
+def _copied(state: Any) -> Any:
+    """A state with arrays of its own; a library's object stays what it is."""
+    arrays = {key: value for key, value in vars(state).items() if isinstance(value, np.ndarray)}
+    return replace(state, **{key: array.copy() for key, array in arrays.items()})

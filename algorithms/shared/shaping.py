@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from .interface import Array, Ending, Stop
+
+SMALL = 1e-150  # a standard deviation below this comes of squares that have lost digits
 
 
 def standardise(values: Array, ddof: int = 1) -> tuple[Array, Ending | None]:
@@ -20,7 +22,8 @@ def standardise(values: Array, ddof: int = 1) -> tuple[Array, Ending | None]:
 
     Returns:
         (N,) values h with Σ h = 0, and None; or, when h does not exist, the values as they are and
-        the reason: ``flat`` (all equal) or ``diverged`` (one is not finite).
+        the reason: ``flat`` (all equal) or ``diverged`` (one is not finite). Values of any size
+        have an h if they are finite and differ, those whose squares overflow or underflow too.
 
     Source: Section 4.1, the transformation h(f(x_i)). Differs: none; the text leaves ddof open and
         calls h "monotonic" (for one batch it is; it is not a function of the rank).
@@ -29,12 +32,24 @@ def standardise(values: Array, ddof: int = 1) -> tuple[Array, Ending | None]:
     h = values - values[0]
     h -= h.sum() / h.size
     s = sqrt(h @ h / (h.size - ddof))
-    if not isfinite(s):
-        return values, Ending(Stop.DIVERGED)
-    if s == 0.0:
-        return values, Ending(Stop.FLAT)
+    if not SMALL < s < inf:
+        return _extreme(values, ddof)
     h /= s
     return h, None
+
+
+def _extreme(values: Array, ddof: int) -> tuple[Array, Ending | None]:
+    """``standardise`` where s is not finite or nearly 0: there is no h, or other units have one.
+
+    A power of two as the unit changes no digit. Where s is nearly 0 and the values differ, they are
+    themselves below 1e-130, or they could not be as close: neither unit leads back here.
+    """
+    if not np.isfinite(values).all():
+        return values, Ending(Stop.DIVERGED)
+    if (values == values[0]).all():
+        return values, Ending(Stop.FLAT)
+    large = np.abs(values).max() > 1.0
+    return standardise(np.ldexp(values, -600 if large else 900), ddof)
 
 
 def centred_ranks(values: Array) -> tuple[Array, Ending | None]:
