@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,13 +20,30 @@ from jsonschema.validators import extend
 import algorithms
 import problems
 from experiments.command import parser
+from experiments.paths import PUBLISHED, ROOT
 from experiments.runs.spec import Spec
 from figures.commands import OPTIONS
 
 SPACES = ("real", "binary", "categorical")  # that an optimiser can search
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
+# folders of the project that results may not go to, nor into one of them
+SOURCES = (
+    "algorithms", "problems", "experiments", "figures", "tests", "docs", "profiles",
+    ".git", ".venv", ".ci", ".snakemake",
+)  # fmt: skip
+
+
+def _whole(
+    validator: Any, pattern: str, instance: Any, schema: dict[str, Any]
+) -> Iterator[ValidationError]:
+    """A pattern is of the whole text: JSON Schema's $ lets a line break at the end pass."""
+    if isinstance(instance, str) and not re.fullmatch(pattern, instance):
+        yield ValidationError(f"{instance!r} is not of the form {pattern}")
+
+
 Validator = extend(
     Draft202012Validator,
+    {"pattern": _whole},
     # JSON has one kind of number, but 2.0 is no count of evaluations, and .nan no target.
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
@@ -48,8 +66,10 @@ class Experiment:
     runs: int
     cells: dict[tuple[str, str], Spec]  # by the names of problem and optimiser in the config
     labels: dict[str, str]  # what pictures and tables call the optimisers
+    seeds_per_job: int
     shared: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Of an optimiser whose runs another experiment makes: that experiment, and its name there."""
+    keep_state: bool = False  # the last one of each run, so that a larger budget continues it
 
     @property
     def own(self) -> dict[tuple[str, str], Spec]:
@@ -70,21 +90,86 @@ class Experiment:
         return {name: spec.algorithm for (_, name), spec in self.cells.items()}
 
 
+class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """YAML with numbers as version 1.2 has them, and no key twice in a mapping."""
+
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        """A mapping as it is written: what << takes in is not there yet, which its keys replace."""
+        node = super().compose_mapping_node(anchor)
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                name, line = (key.tag, key.value), key.start_mark.line + 1
+                if name in lines:
+                    raise yaml.YAMLError(
+                        f"line {line} has the key {key.value!r}, which line {lines[name]} has too; "
+                        "leave one of them"
+                    )
+                lines[name] = line
+        return node
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put in what << takes in: the mapping's own keys replace it, and of several mappings the
+        first counts. PyYAML 6.0.4 tells keys by the identity of texts, which mixes up short ones.
+        """
+        own: dict[tuple[str, str], Any] = {}
+        taken: dict[tuple[str, str], Any] = {}
+        for key, value in node.value:
+            if key.tag != "tag:yaml.org,2002:merge":
+                own[key.tag, str(key.value)] = key, value
+                continue
+            for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(mapping, yaml.MappingNode):
+                    raise yaml.YAMLError(f"line {key.start_mark.line + 1}: << takes mappings only")
+                self.flatten_mapping(mapping)
+                taken = {(k.tag, str(k.value)): (k, v) for k, v in mapping.value} | taken
+        node.value = list((taken | own).values())
+
+
+# PyYAML, of version 1.1, takes 1e-3 for text, since it has no point.
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
+
+
 def read(*paths: str | Path) -> dict[str, Any]:
     """The settings of config files, each laid over the ones before it, as Snakemake does; one
     without an entry changes nothing.
 
     Raises:
-        ConfigError: a file cannot be read.
+        ConfigError: a file cannot be read, has a key twice, holds no keys, or has results go where
+            they may not.
     """
     config: dict[str, Any] = {}
     for path in paths:
         try:
-            over = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            over = _load(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError) as error:
             raise ConfigError(f"cannot read the config {path}: {error}") from error
-        config = merge(config, {} if over is None else over)
+        if not isinstance(over, dict | None):
+            raise ConfigError(f"cannot read the config {path}: it holds no keys, but {over!r:.40}")
+        config = merge(config, over or {})
+    if isinstance(results := config.get("results"), str):
+        check_results(results)
     return config
+
+
+def value(text: str) -> Any:
+    """A value as a config file has it, of a word KEY=VALUE of a command line.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
+    try:
+        return _load(text)
+    except (ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"cannot read the value {text!r}: {error}") from error
+
+
+def _load(text: str) -> Any:
+    return yaml.load(text, Loader)
 
 
 def merge(base: Any, over: Any) -> Any:
@@ -94,8 +179,58 @@ def merge(base: Any, over: Any) -> Any:
     return over
 
 
+def present(config: dict[str, Any]) -> dict[str, Any]:
+    """A config that ``check_schema`` has passed, without what is null there: what is switched off.
+
+    Raises:
+        ConfigError: no experiment is left, or something that is left needs one that is null.
+    """
+    on = dict(_present(config))
+    for key in on.keys() & {"experiments", "figures", "theory"}:
+        on[key] = dict(_present(on[key]))
+    if not on["experiments"]:
+        raise ConfigError("experiments are all null; leave one")
+    off = config["experiments"].keys() - on["experiments"].keys()
+    if needs := {path: name for path, name in _needs(on) if name in off}:
+        over: dict[str, Any] = {}
+        for *above, last in needs:
+            place = over
+            for key in above:
+                place = place.setdefault(key, {})
+            place[last] = None
+        raise ConfigError(
+            f"{', '.join(map('.'.join, needs))} need experiments that are null: "
+            f"{', '.join(dict.fromkeys(needs.values()))}; to switch off what needs them, add:\n"
+            + "\n".join(f"{key}: {_flow(value)}" for key, value in over.items())
+        )
+    return on
+
+
+def _needs(config: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What takes the runs or settings of an experiment, as the path of its key; and which."""
+    for name, figure in config["figures"].items():
+        yield ("figures", name), figure["experiment"]
+    for question, sizes in config.get("theory", {}).items():
+        if "experiment" in sizes:
+            yield ("theory", question), sizes["experiment"]
+    for key in ("film", "variants"):
+        for role in ("experiment", "of"):
+            if role in config.get(key, {}):
+                yield (key,), config[key][role]
+    for name, settings in config["experiments"].items():
+        for key, own in _present(settings["algorithms"]):
+            if "same_as" in own:
+                yield ("experiments", name, "algorithms", key), _place(own)[0]
+
+
+def _flow(value: Any) -> str:
+    """A value in one line of YAML."""
+    text: str = yaml.safe_dump(value, default_flow_style=True, width=10**6)
+    return text.splitlines()[0]
+
+
 def experiments(config: dict[str, Any]) -> dict[str, Experiment]:
-    """The experiments of a config that ``check_schema`` has passed.
+    """The experiments of a config that ``check_schema`` and ``present`` have passed.
 
     Raises:
         ConfigError: an optimiser, problem or parameter does not exist, or has a value that is not
@@ -106,14 +241,16 @@ def experiments(config: dict[str, Any]) -> dict[str, Experiment]:
         runs = min(config["runs"], settings.get("runs", config["runs"]))
         where = f"experiments.{name}"
         entries = dict(_present(settings["algorithms"]))
-        cells = dict(_cells(where, settings, config["root_seed"], made))
+        cells = dict(_cells(where, settings, config, made))
         shared = {
             key: _place(own)
             for key, own in entries.items()
             if "same_as" in own and _makes(made, _place(own), key, cells, runs)
         }
         labels = {key: own.get("label", key) for key, own in entries.items()}
-        made[name] = Experiment(name, runs, cells, labels, shared)
+        seeds_per_job = settings.get("seeds_per_job", config["seeds_per_job"])
+        keep_state = settings.get("keep_state", False)
+        made[name] = Experiment(name, runs, cells, labels, seeds_per_job, shared, keep_state)
     return made
 
 
@@ -137,7 +274,7 @@ def _makes(
 
 
 def _cells(
-    where: str, settings: dict[str, Any], root_seed: int, made: dict[str, Experiment]
+    where: str, settings: dict[str, Any], config: dict[str, Any], made: dict[str, Experiment]
 ) -> Iterator[tuple[tuple[str, str], Spec]]:
     """The cells of an experiment, each built once so that a mistake shows now."""
     dim = {"dim": settings["dim"]} if "dim" in settings else {}
@@ -165,7 +302,8 @@ def _cells(
             target=settings["target"],
             problem_parameters=problem_parameters,
             record_every=settings.get("record_every", 1000),
-            root_seed=root_seed,
+            root_seed=config["root_seed"],
+            bits=config.get("bits", "native"),
         )
         for name, own in _present(settings["algorithms"]):
             at = f"{where}.algorithms.{name}"
@@ -235,17 +373,20 @@ def _unannotated(problem: str) -> str:
 def _build(make: Any, where: str, *arguments: Any) -> Any:
     try:
         return make(*arguments)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
 
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def check_schema(config: dict[str, Any]) -> None:
-    """Raise ConfigError, with all mistakes at once, unless a config keeps to the schema."""
+def check_schema(config: dict[str, Any], key: str | None = None) -> None:
+    """Raise ConfigError, with all mistakes at once, unless a config, or one key of it, keeps to the
+    schema.
+    """
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     errors = sorted(Validator(schema).iter_errors(config), key=lambda e: list(map(str, e.path)))
+    errors = [error for error in errors if key is None or list(error.path)[:1] == [key]]
     if errors:
         raise ConfigError("\n".join(dict.fromkeys(map(_explain, errors))))
 
@@ -266,9 +407,15 @@ def _explain(error: ValidationError) -> str:
         "minProperties": "at least one entry",
         "enum": f"one of {error.validator_value}",
         "type": f"a value of type {_either(error.validator_value)}",
-        "pattern": f"a name of the form {error.validator_value}",
+        "pattern": error.schema.get("description", f"a name of the form {error.validator_value}"),
+        "not": f"a name that the workflow does not use itself, as it does {_names(error)}",
     }.get(str(error.validator), error.message)
     return f"{where} is {error.instance!r}; allowed: {allowed}"
+
+
+def _names(error: ValidationError) -> str:
+    """The names that a key may not have."""
+    return ", ".join(error.validator_value["enum"]) if error.validator == "not" else ""
 
 
 def _either(types: Any) -> str:
@@ -371,6 +518,24 @@ def check_film(film: dict[str, Any], known: dict[str, Experiment]) -> None:
             check_known(f"film.{key}", film[key], names)
 
 
+def check_results(results: str, kept: bool = False) -> None:
+    """Raise ConfigError where results would go among the sources, or to a folder that holds them.
+
+    Args:
+        results: the folder.
+        kept: whether it may be that of the kept results, to show them.
+    """
+    folder, root, published = Path(results).resolve(), ROOT.resolve(), (ROOT / PUBLISHED).resolve()
+    if kept and folder == published:
+        return
+    others = [published, *((root / name).resolve() for name in SOURCES)]
+    if root.is_relative_to(folder) or any(folder.is_relative_to(other) for other in others):
+        raise ConfigError(
+            f"results is {results!r}; allowed: a folder of its own, as results, results/mine, or "
+            f"one outside of the project; nothing in {PUBLISHED} or in the folders of the sources"
+        )
+
+
 def check_writable(folder: Path) -> None:
     """Raise ConfigError unless the folder, or the nearest one above it that exists, takes files."""
     existing = folder.absolute()
@@ -391,6 +556,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         config = read(*args.configs)
         check_known("the key", args.key, config)
+        check_schema(config, args.key)
     except ConfigError as error:
         sys.exit(f"error: {error}")
     print(config[args.key])
