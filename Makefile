@@ -2,11 +2,14 @@
 # pinned packages of requirements.lock. Nothing but Python ≥ 3.11 has to be there.
 
 PYTHON ?= python3
-CORES ?= all
+# how jobs are run if not on this machine: PROFILE=profiles/slurm, which says how many at once
+PROFILE ?=
+JOBS := $(if $(PROFILE),$(shell sed -n 's/^jobs: *\([0-9]*\).*/\1/p' $(PROFILE)/config.yaml))
+CORES ?= $(or $(JOBS),all)
 UV := uv==0.13.9
 # where the packages are; another place that has them already: make replicate VENV=$$CONDA_PREFIX
 VENV ?= .venv
-READY := $(if $(filter .venv,$(VENV)),.venv/ready)
+READY := $(if $(filter .venv,$(VENV)),.venv/ready $(if $(PROFILE),.venv/slurm))
 BIN := $(VENV)/bin
 # laid over config.yaml, one over the other: CONFIG="results/published/config.yaml mine.yaml"
 CONFIG ?= config.yaml
@@ -14,15 +17,18 @@ CONFIGS := config.yaml $(filter-out config.yaml,$(CONFIG))
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 # the same with a word on the time that it takes, and on how to continue after a stop
 AGAIN = $(strip make $@ $(MAKEOVERRIDES))
-REPLICATE = $(BIN)/python -m experiments.progress --again '$(AGAIN)' --cores $(CORES)
+REPLICATE = $(BIN)/python -m experiments.progress --again '$(AGAIN)' --cores $(CORES) \
+	$(if $(PROFILE),--profile $(PROFILE) $(if $(JOBS),--jobs $(CORES)))
 # RUNS=2 asks for two seeds per cell, in place of the number in config.yaml
 FEWER = $(if $(RUNS),--config runs=$(RUNS))
-SETTINGS = --configfile $(CONFIGS) $(FEWER)
+# how many of them go into a job of a cluster
+SEEDS = $(if $(PROFILE),$(wildcard $(PROFILE)/seeds.yaml))
+SETTINGS = --configfile $(CONFIGS) $(SEEDS) $(FEWER)
 # where the config has results go, asked for by the shell of the targets that name a file there
 RESULTS = $$($(BIN)/python -m experiments.config results $(CONFIGS))
 
 # what the workflow and `make interim` make there
-MADE := traces tables figures logs times interim report.html \
+MADE := traces tables figures logs interim report.html manifest.json .lock .records .unfit \
 	$(foreach name,claims variants iteration rollouts workflow usage,$(name).csv $(name).md)
 
 # Caches stay here, and text is UTF-8: for users whose home cannot be written, whatever LANG is.
@@ -30,10 +36,23 @@ export XDG_CACHE_HOME := $(CURDIR)/.venv/cache
 export MPLCONFIGDIR := $(XDG_CACHE_HOME)/matplotlib
 export UV_CACHE_DIR ?= $(XDG_CACHE_HOME)/uv
 export PYTHONUTF8 := 1
+# What a user has set for other work: of pip only where packages come from, and how they get here.
+unexport PYTHONPATH PYTHONHOME PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONSTARTUP MPLBACKEND MATPLOTLIBRC
+unexport $(filter-out $(addprefix PIP_,INDEX_URL EXTRA_INDEX_URL FIND_LINKS NO_INDEX CERT CLIENT_CERT \
+	PROXY TRUSTED_HOST KEYRING_PROVIDER CONFIG_FILE CACHE_DIR TIMEOUT DEFAULT_TIMEOUT RETRIES), \
+	$(filter PIP_%,$(.VARIABLES)))
+# uv, which is fast, does not read pip's settings: what it calls those of a mirror
+FOR_UV := index-url=UV_INDEX_URL trusted-host=UV_INSECURE_HOST cert=SSL_CERT_FILE proxy=ALL_PROXY
 
 # a command that fails in the middle of a pipe is a failure
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
+
+# The environment holds its own path, so that one that was moved or copied is made anew. .venv/ready
+# says where it was made; if it is empty, as an older Makefile left it, the environment itself does.
+MOVED := $(shell [ -e .venv/ready ] || exit 0; here=$$(cd .venv && pwd -P); made=$$(cat .venv/ready); \
+	[ -n "$$made" ] || made=$$(sed -E "s/.*VIRTUAL_ENV=//; s/[\"']//g" .venv/bin/activate | grep -xF "$$here"); \
+	[ -x .venv/bin/python ] && [ "$$made" = "$$here" ] || echo moved)
 
 .PHONY: help setup quick replicate figure interim benchmark throughput usage film figures report publish restore \
 	certify test lint lock clean
@@ -41,12 +60,13 @@ SHELL := bash
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z_0-9%]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  Options: CORES=4 (default: all), PYTHON=python3.12, CONFIG=mine.yaml (laid over"
-	@echo "  config.yaml); of quick, replicate, figure, figure_% and film: RUNS=2 (seeds per cell)"
+	@echo "  config.yaml); of quick, replicate, figure, figure_% and film: RUNS=2 (seeds per cell),"
+	@echo "  PROFILE=profiles/slurm (on a cluster)"
 
 setup: $(READY) ## make the environment in .venv (the other targets do so by themselves)
 
 quick: $(READY) ## the whole workflow on tiny budgets, into results/quick (some minutes)
-	@$(REPLICATE) --configfile config.yaml tests/quick.yaml $(FEWER)
+	@$(REPLICATE) --configfile config.yaml tests/quick.yaml $(SEEDS) $(FEWER)
 
 replicate: $(READY) ## everything, at the paper's size (days; Ctrl-C stops, the same again continues)
 	@$(REPLICATE) $(SETTINGS)
@@ -86,11 +106,8 @@ publish: $(READY) ## keep what is in results (TABLES=results/interim/tables), sh
 	$(BIN)/python -m experiments.publishing.publish --config $(CONFIGS) \
 		$(if $(TABLES),--tables $(TABLES))
 
-# --force --touch has Snakemake note the code and settings they are of, which restore has checked;
-# it pauses a tenth of a second after each trace, hence several at once
 restore: $(READY) ## the kept traces into results, so that `make replicate` runs only the rest
-	$(BIN)/python -m experiments.publishing.archive restore --config $(CONFIGS) \
-		| xargs -r -n 200 -P 8 $(SNAKEMAKE) --configfile $(CONFIGS) --quiet all --force --touch
+	$(BIN)/python -m experiments.publishing.archive restore --config $(CONFIGS) > /dev/null
 
 certify: $(READY) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
 	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
@@ -106,9 +123,11 @@ lint: .venv/ready ## style, types and the workflow's own checks
 	.venv/bin/uv tool run --quiet --from snakefmt==2.1.0 snakefmt --line-length 100 --check Snakefile \
 		experiments/*/rules.smk figures/rules.smk
 
-lock: .venv/ready ## renew requirements.lock from pyproject.toml
-	.venv/bin/uv pip compile pyproject.toml --extra replicate --group dev --universal --generate-hashes \
-		--no-emit-index-url --no-annotate --quiet --output-file requirements.lock
+COMPILE = .venv/bin/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --quiet
+
+lock: .venv/ready ## renew requirements.lock and requirements-slurm.lock from pyproject.toml
+	$(COMPILE) pyproject.toml --extra replicate --group dev --output-file requirements.lock
+	$(COMPILE) --group slurm --constraint requirements.lock --output-file requirements-slurm.lock
 
 # Of results that the config has elsewhere, only what is made there; `figures` is a folder here too.
 clean: ## remove the environment and all results but the kept ones
@@ -118,11 +137,27 @@ clean: ## remove the environment and all results but the kept ones
 	rm -rf .venv .snakemake build *.egg-info
 	find results -mindepth 1 -maxdepth 1 ! -name published -exec rm -rf {} +
 
-.venv/ready: requirements.lock
+.PHONY: $(MOVED)
+.venv/ready: requirements.lock $(MOVED)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is older than 3.11; name another one: make PYTHON=python3.12 …"; exit 1; }
-	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV)
+	@if [ "$(MOVED)" ] && [ -L .venv ]; then \
+		echo ".venv is a link to an environment that was made in another folder; remove the link"; exit 1; fi
+	@if [ "$(MOVED)" ]; then echo "The folder was moved or copied, so that its environment is made anew."; \
+		find .venv -mindepth 1 -maxdepth 1 ! -name cache -exec rm -rf {} +; fi
+	@mkdir -p .venv
+	$(PYTHON) -m venv "$$(cd .venv && pwd -P)"
+	PIP_USER=0 .venv/bin/python -m pip install --quiet --disable-pip-version-check $(UV)
+	@settings=$$(.venv/bin/python -m pip config list); for pair in $(FOR_UV); do \
+		value=$$(sed -nE "s/^(:env:|global|install)\.$${pair%=*}='(.*)'$$/\2/p" <<< "$$settings" | head -n 1); \
+		name=$${pair#*=}; [ -z "$$value" ] || export "$$name=$${!name:-$$value}"; done; \
 	.venv/bin/uv pip install --quiet --python .venv --require-hashes --compile-bytecode \
-		--requirements requirements.lock
+		--requirements requirements.lock || { echo "uv cannot install them; pip, with its own settings:"; \
+	PIP_USER=0 .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--requirement requirements.lock; }
+	@(cd .venv && pwd -P) > $@
+
+.venv/slurm: .venv/ready requirements-slurm.lock
+	.venv/bin/uv pip install --quiet --python .venv --require-hashes --compile-bytecode \
+		--requirements requirements-slurm.lock
 	@touch $@
