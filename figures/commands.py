@@ -10,6 +10,9 @@ from typing import Any
 
 from experiments.command import Command, parser
 
+# The last paragraph of a caption, which lies in the folder figures of the results.
+MANIFEST = "Runs, machine and versions: [manifest.json](../manifest.json)."
+
 # What a figure may set, by its kind: each option with what it may be, of which the first is the
 # default, or with a type.
 OPTIONS: dict[str, dict[str, Any]] = {

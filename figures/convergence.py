@@ -60,27 +60,31 @@ def draw(
     figure, axes = plt.subplots(
         height, width, figsize=(2.5 * width, 2.05 * height + 0.4), squeeze=False, sharex=True
     )
-    right = curves["evaluations"].max()
+    left, right = 0 if x == "linear" else curves["evaluations"].min(), curves["evaluations"].max()
     for ax, problem in zip(axes.flat, problems, strict=False):
+        here = curves[curves["problem"] == problem]
+        shown = style.positive(here[["mean", *BANDS[band][:2]]])
+        lowest = np.min(shown, initial=np.inf, where=~np.isnan(shown))
         for algorithm, line in look.items():
-            cell = curves[(curves["problem"] == problem) & (curves["algorithm"] == algorithm)]
+            cell = here[here["algorithm"] == algorithm]
             ends = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
             if len(cell):
-                _draw_cell(ax, cell, ends, line, BANDS[band][:2], right)
-        near = (curves.loc[curves["problem"] == problem, "mean"] < NEAR).any()
+                _draw_cell(ax, cell, ends, line, BANDS[band][:2], right, lowest)
+        near = (here["mean"] < NEAR).any()
         if near and target is not None:
             ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
         ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         ax.set_yscale("log")
         ax.set_xscale(x)
-        ax.set_xlim(0 if x == "linear" else curves["evaluations"].min(), right)
-        _name_dropped(ax, curves[curves["problem"] == problem], look)
+        if left < right:
+            ax.set_xlim(left, right)
+        style.say_dropped(ax, _dropped(here, look, BANDS[band][0]))
     for ax in axes.flat[len(problems) :]:
         ax.remove()
     for ax in axes[-1]:
         ax.set_xlabel("evaluations")
         if x == "linear":
-            ax.xaxis.set_major_formatter(style.THOUSANDS)
+            ax.xaxis.set_major_formatter(style.thousands())
     for ax in axes[:, 0]:
         ax.set_ylabel("mean f over runs")
     figure.align_ylabels()
@@ -90,17 +94,25 @@ def draw(
 
 
 def _draw_cell(
-    ax: Axes, cell: pd.DataFrame, ends: pd.DataFrame, line: style.Line, band: Any, right: float
+    ax: Axes,
+    cell: pd.DataFrame,
+    ends: pd.DataFrame,
+    line: style.Line,
+    band: Any,
+    right: float,
+    lowest: float,
 ) -> None:
-    """One line with its band; a dot where all its runs had reached the target, a cross where the
+    """One line with its band, which ends at the lowest point of the panel where a run is lower than
+    a log axis can show; a dot where all its runs had reached the target, a cross where the
     last of them stopped for another reason than the budget, and a thin level line from there on.
     """
     x = cell["evaluations"].to_numpy()
-    y = _positive(cell["mean"])
+    y = style.positive(cell["mean"])
     if not np.isfinite(y).any():  # the panel says how many points a log axis cannot show
         return
-    low, high = (_positive(cell[name]) for name in band)
-    ax.fill_between(x, np.fmax(low, 1e-300), high, color=line.color, alpha=0.18, linewidth=0)
+    low, high = (style.positive(cell[name]) for name in band)
+    low = np.where(np.isnan(low), lowest, low)
+    ax.fill_between(x, low, high, color=line.color, alpha=0.18, linewidth=0)
     ax.plot(
         x, y, color=line.color, linestyle=line.dash, marker=line.marker, markevery=0.22,
         markerfacecolor="white", markeredgewidth=0.9,
@@ -113,28 +125,21 @@ def _draw_cell(
             ax.plot([x[-1], right], [y[-1]] * 2, color=line.color, linewidth=0.6, linestyle=":")
 
 
-def _positive(values: pd.Series) -> Any:
-    """Values with what a log axis cannot show (≤ 0, not finite) as NaN."""
-    v = values.to_numpy(dtype=float, copy=True)
-    v[~(np.isfinite(v) & (v > 0))] = np.nan
-    return v
-
-
-def _name_dropped(ax: Axes, curves: pd.DataFrame, look: dict[str, style.Line]) -> None:
-    """Say in the panel which lines have points that a log axis cannot show, and which are means
-    over fewer runs than they seem, because some are not finite.
+def _dropped(curves: pd.DataFrame, look: dict[str, style.Line], low: str) -> list[str]:
+    """Which lines have points that a log axis cannot show, or a band that goes below it, and which
+    are means over fewer runs than they seem, because some are not finite.
     """
     notes = []
     for name, cell in curves.groupby("algorithm", sort=False):
         label = look[str(name)].label
-        if bad := int(np.isnan(_positive(cell["mean"])).sum()):
+        lost = np.isnan(style.positive(cell["mean"]))
+        if bad := int(lost.sum()):
             notes.append(f"{label}: {bad} of {len(cell)} points ≤ 0 or not finite")
+        if cut := int((np.isnan(style.positive(cell[low])) & ~lost).sum()):
+            notes.append(f"{label}: band cut off at {cut} of {len(cell)} points, with runs ≤ 0")
         if 0 < (least := int(cell["finite"].min())) < (runs := int(cell["runs"].max())):
             notes.append(f"{label}: mean over the {least} of {runs} runs that are finite")
-    if notes:
-        ax.text(
-            0.98, 0.98, "\n".join(notes), transform=ax.transAxes, fontsize=6, ha="right", va="top"
-        )
+    return notes
 
 
 def _caption(

@@ -27,8 +27,14 @@ def save(figure: Figure, stem: Path, caption: str) -> None:
     with BytesIO() as drawn:
         figure.savefig(drawn, format="png", bbox_inches=box)
         save_png(Image.open(drawn), stem.with_suffix(".png"))
-    stem.with_suffix(".md").write_text(caption + "\n", encoding="utf-8")
+    save_caption(caption, stem)
     plt.close(figure)
+
+
+def save_caption(caption: str, stem: Path) -> None:
+    """Write a caption, and where to read what the results come from."""
+    text = f"{caption}\n\n{commands.MANIFEST}\n"
+    stem.with_suffix(".md").write_text(text, encoding="utf-8")
 
 
 def save_png(image: Image.Image, to: Path) -> None:

@@ -117,21 +117,19 @@ def main(arguments: list[str] | None = None) -> None:
         if spec["problem"] != "control":
             raise ValueError(f"{args.trace} is of {spec['problem']}, not of control")
         if "last_mean" not in run:
-            raise ValueError(
-                f"{args.trace} holds no policy; redo it: snakemake --cores 1 --force {args.trace}"
-            )
+            raise ValueError(f"{args.trace} holds no policy\n{trace.redo(args.trace)}")
         policy = np.array(run["last_mean"])
         instance = stream(spec["root_seed"], "instance", spec["problem"], run["seed"])
         frames, milliseconds, total = episode(spec["problem_parameters"], policy, instance)
         save(frames, milliseconds, args.to)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
-    args.to.with_suffix(".md").write_text(
+    files.save_caption(
         f"{run['title']}, {len(frames) * milliseconds / 1000:.2g} s of an episode of the policy "
         f"around which {args.label or spec['algorithm']} drew its last batch, iteration "
         f"{table['iteration'][-1].as_py()}, seed {run['seed']}. Return of the whole episode: "
-        f"{total:.1f}.\n",
-        encoding="utf-8",
+        f"{total:.1f}.",
+        args.to,
     )
 
 

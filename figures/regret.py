@@ -19,6 +19,7 @@ from figures import files, style
 ROWS = {"batch_mean": "batch mean", "best": "best so far", "f_mean": "recommended"}
 POINTS = 400  # of a line, at most
 LINEAR = 0.1  # below this a regret is drawn on a linear axis, so that 0 is on it
+BOTTOM = -0.2 * LINEAR  # of the axis
 
 
 def draw(
@@ -42,7 +43,7 @@ def draw(
         sharex="col",
         sharey=True,
     )
-    top = 2.0 * curves.loc[curves["quantity"] == "batch_mean", "mean"].max()
+    top = max(2.0 * _largest(curves, "batch_mean"), *(_largest(curves, name) for name in ROWS))
     for column, problem in zip(axes.T, problems, strict=True):
         here = curves[curves["problem"] == problem]
         right = here["evaluations"].max()
@@ -52,10 +53,12 @@ def draw(
                 if len(cell):
                     _draw_cell(ax, cell, line, right)
             ax.set_xscale("log")
-            ax.set_xlim(here["evaluations"].min(), right)
+            if (left := here["evaluations"].min()) < right:
+                ax.set_xlim(left, right)
+            style.say_dropped(ax, _dropped(here[here["quantity"] == quantity], look))
             ax.tick_params(which="minor", bottom=False)
             ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
-            ax.set_ylim(-0.2 * LINEAR, top)
+            ax.set_ylim(BOTTOM, top)
             ax.axhline(LINEAR, color="0.8", linewidth=0.5, zorder=0)
         title = runs.loc[runs["problem"] == problem, "title"].iloc[0]
         column[0].set_title(title.replace(", ", "\n"))
@@ -72,14 +75,39 @@ def _draw_cell(ax: Axes, cell: pd.DataFrame, line: style.Line, right: float) -> 
     """
     x = cell["evaluations"].to_numpy()
     cell = cell.iloc[_thinned(x)]
-    x, y = cell["evaluations"].to_numpy(), cell["mean"].to_numpy()
-    ax.fill_between(x, cell["min"], cell["max"], color=line.color, alpha=0.18, linewidth=0)
+    x, y = cell["evaluations"].to_numpy(), _shown(cell)
+    if not np.isfinite(y).any():  # the panel says so
+        return
+    low, high = style.finite(cell["min"]), style.finite(cell["max"])
+    ax.fill_between(x, low, high, color=line.color, alpha=0.18, linewidth=0)
     ax.plot(
         x, y, color=line.color, linestyle=line.dash, marker=line.marker, markevery=0.25,
         markerfacecolor="white", markeredgewidth=0.9, clip_on=False,
     )  # fmt: skip
     if x[-1] < 0.999 * right and np.isfinite(y[-1]):
         ax.plot([x[-1], right], [y[-1]] * 2, color=line.color, linewidth=0.6, linestyle=":")
+
+
+def _largest(curves: pd.DataFrame, quantity: str) -> float:
+    """The largest mean of a quantity, and at least LINEAR."""
+    means = style.finite(curves.loc[curves["quantity"] == quantity, "mean"])
+    return float(np.max(means, initial=LINEAR, where=~np.isnan(means)))
+
+
+def _shown(cell: pd.DataFrame) -> NDArray[np.float64]:
+    """The means of a cell, with those that are not on the axis as NaN."""
+    y = style.finite(cell["mean"])
+    return np.where(y >= BOTTOM, y, np.nan)
+
+
+def _dropped(curves: pd.DataFrame, look: dict[str, style.Line]) -> list[str]:
+    """Which lines have points that are not on the axis."""
+    notes = []
+    for name, cell in curves.groupby("algorithm", sort=False):
+        if bad := int(np.isnan(_shown(cell)).sum()):
+            words = f"{bad} of {len(cell)} points < 0 or not finite"
+            notes.append(f"{look[str(name)].label}: {words}")
+    return notes
 
 
 def _thinned(x: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -53,20 +53,21 @@ def draw(
             for ax, quantity in zip(column, ROWS, strict=True):
                 rows = cell[cell["quantity"] == quantity]
                 # Rewards were negated once, in the problem; here they are turned back.
-                ax.fill_between(
-                    at, -rows["max"], -rows["min"], color=line.color, alpha=0.15, linewidth=0
-                )
+                low, y, high = (-style.finite(rows[name]) for name in ("max", "mean", "min"))
+                ax.fill_between(at, low, high, color=line.color, alpha=0.15, linewidth=0)
                 ax.plot(
-                    at, -rows["mean"], color=line.color, linestyle=line.dash, marker=line.marker,
+                    at, y, color=line.color, linestyle=line.dash, marker=line.marker,
                     markevery=max(1, len(at) // 5), markerfacecolor="white", markeredgewidth=0.9,
                 )  # fmt: skip
         for ax, quantity in zip(column, ROWS, strict=True):
-            if _wide(curves[(curves["problem"] == problem) & (curves["quantity"] == quantity)]):
+            shown = curves[(curves["problem"] == problem) & (curves["quantity"] == quantity)]
+            if _wide(shown):
                 ax.set_yscale("log")
+            style.say_dropped(ax, _dropped(shown, look))
         column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         column[-1].set_xlabel(x.replace("_", " "))
         column[-1].set_xlim(left=0)
-        column[-1].xaxis.set_major_formatter(style.THOUSANDS)
+        column[-1].xaxis.set_major_formatter(style.thousands())
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(words)
     style.legend(figure, look.values(), min(5, len(look)))
@@ -75,8 +76,19 @@ def draw(
 
 def _wide(cells: pd.DataFrame) -> bool:
     """Whether rewards are all positive and span so much that a linear axis would hide the small."""
-    low, high = -cells["max"].max(), -cells["min"].min()
+    least, largest = (-style.finite(cells[name]) for name in ("max", "min"))
+    low = np.min(least, initial=np.inf, where=~np.isnan(least))
+    high = np.max(largest, initial=0.0, where=~np.isnan(largest))
     return bool(0 < WIDE * low < high)
+
+
+def _dropped(cells: pd.DataFrame, look: dict[str, style.Line]) -> list[str]:
+    """Which lines have points that no axis can show."""
+    notes = []
+    for name, cell in cells.groupby("algorithm", sort=False):
+        if bad := int(np.isnan(style.finite(cell["mean"])).sum()):
+            notes.append(f"{look[str(name)].label}: {bad} of {len(cell)} points not finite")
+    return notes
 
 
 def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.float64]:

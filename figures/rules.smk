@@ -5,7 +5,8 @@ from experiments.publishing import report_commands
 
 rule figure:
     input:
-        lambda w: plan.tables(plan.figures[w.figure]["experiment"]),
+        folder.records,
+        lambda w: folder.needed(plan.tables(plan.figures[w.figure]["experiment"])),
     output:
         report(
             f"{plan.results}/figures/{{figure}}.png",
@@ -30,7 +31,8 @@ if plan.film:
 
     rule film:
         input:
-            plan.film_needs(),
+            folder.records,
+            lambda w: folder.needed([plan.film_needs()]),
         output:
             multiext(f"{plan.results}/figures/film", ".gif", ".png", ".md"),
         log:
@@ -39,6 +41,6 @@ if plan.film:
             "../environment.yml"
         params:
             command=str(plan.film_command()),
-            code=fingerprint("figures.film"),
+            code=fingerprint_of_output("figures.film"),
         shell:
             "{params.command} 2> {log}"

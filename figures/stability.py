@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from figures import files, style
 
@@ -30,6 +31,12 @@ def predicted_drift(dim: int, samples: int, step_size: float) -> float:
     return step_size**2 / 2 * (samples - 1) * (dim * dim + dim) / samples**2
 
 
+def log_det(sigma: pd.Series, dim: int) -> NDArray[np.float64]:
+    """log det Σ = 2d log σ; NaN where that is not finite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return style.finite(2 * dim * np.log(sigma))
+
+
 def draw(
     runs: pd.DataFrame, curves: pd.DataFrame, labels: Mapping[str, str] | None = None
 ) -> tuple[Figure, str]:
@@ -40,6 +47,7 @@ def draw(
     figure, axes = plt.subplots(1, len(problems), figsize=(3.0 * len(problems), 2.6), squeeze=False)
     measured = []
     for ax, problem in zip(axes[0], problems, strict=True):
+        dropped = []
         for algorithm, line in look.items():
             mine = (runs["problem"] == problem) & (runs["algorithm"] == algorithm)
             if not mine.any():
@@ -52,17 +60,19 @@ def draw(
                 & (curves["quantity"] == "sigma")
             ]
             t = cell["evaluations"].to_numpy() / samples
-            middle, low, high = (
-                2 * dim * np.log(cell[name].to_numpy()) for name in ("median", "min", "max")
-            )
+            middle, low, high = (log_det(cell[name], dim) for name in ("median", "min", "max"))
+            if bad := int(np.isnan(middle).sum()):
+                dropped.append(f"{line.label}: {bad} of {len(cell)} points not finite")
             ax.fill_between(t, low, high, color=line.color, alpha=0.18, linewidth=0)
             ax.plot(t, middle, color=line.color, linestyle=line.dash, label=line.label)
             if problem == "noise" and algorithm in SIGN:
                 drift = SIGN[algorithm] * predicted_drift(dim, samples, 1.0 / dim)
                 ax.plot(t, middle[0] + drift * t, color="0.1", linewidth=1, linestyle=":", zorder=3)
-                change = 2 * dim * np.log(runs.loc[mine, "sigma"] / runs.loc[mine, "first_sigma"])
+                change = log_det(runs.loc[mine, "sigma"] / runs.loc[mine, "first_sigma"], dim)
                 mean = (change / (runs.loc[mine, "iteration"] - 1)).mean()
-                measured.append(f"{line.label} {mean:+.4f} (predicted {drift:+.4f})")
+                if np.isfinite(mean):
+                    measured.append(f"{line.label} {mean:+.4f} (predicted {drift:+.4f})")
+        style.say_dropped(ax, dropped)
         ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
         ax.set_xlabel("iterations")
     axes[0, 0].set_ylabel("log det Σ")

@@ -10,10 +10,13 @@ import matplotlib
 
 matplotlib.use("agg")  # no screen needed
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter
+from numpy.typing import NDArray
 
 
 class Look(NamedTuple):
@@ -54,7 +57,7 @@ LOOKS = {
     "simple_ga": Look(GREEN, (0, (3, 1, 1, 1)), "^"),
 }
 
-THOUSANDS = EngFormatter(sep="")  # the labels of ticks: 1.8M, 300k, 0
+SMALLEST, LARGEST = 1e-150, 1e100  # beyond, the ends of an axis with its ticks may overflow
 
 SPARE = [
     Look(color, dash, marker)
@@ -76,7 +79,10 @@ def lines(algorithms: Iterable[str], labels: Mapping[str, str] | None = None) ->
 
 
 def use() -> None:
-    """Set matplotlib up: small type, thin axes, text kept as text, no dates in the files."""
+    """Set matplotlib up, whatever its user's own style: small type, thin axes, text kept as text,
+    no dates in the files.
+    """
+    plt.rcdefaults()
     plt.rcParams.update(
         {
             "font.size": 8,
@@ -95,6 +101,11 @@ def use() -> None:
     )
 
 
+def thousands() -> EngFormatter:
+    """The labels of ticks: 1.8M, 300k, 0. Made when it is used, since it reads the style then."""
+    return EngFormatter(sep="")
+
+
 def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
     """One legend above all panels, and the panels below it."""
     handles = [
@@ -105,6 +116,26 @@ def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:
     rows = -(-len(handles) // columns)
     figure.legend(handles=handles, loc="upper center", ncols=columns, handlelength=3)
     figure.tight_layout(rect=(0, 0, 1, 1 - (0.1 + 0.2 * rows) / figure.get_figheight()))
+
+
+def say_dropped(ax: Axes, words: list[str]) -> None:
+    """Write in a corner of a panel what it does not show."""
+    if words:
+        ax.text(
+            0.98, 0.98, "\n".join(words), transform=ax.transAxes, fontsize=6, ha="right", va="top"
+        )
+
+
+def finite(values: Any) -> NDArray[np.float64]:
+    """Values with what no axis can show (not finite, or too large for its ends) as NaN."""
+    v = np.asarray(values, dtype=float)
+    return np.where(np.abs(v) < LARGEST, v, np.nan)
+
+
+def positive(values: Any) -> NDArray[np.float64]:
+    """Values with what a log axis cannot show (≤ 0, not finite, or too far out) as NaN."""
+    v = finite(values)
+    return np.where(v > SMALLEST, v, np.nan)
 
 
 def runs_per_cell(runs: pd.DataFrame) -> str:

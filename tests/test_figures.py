@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import warnings
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +16,8 @@ import tables
 from PIL import Image
 
 from experiments import plan
-from figures import commands, convergence, ecdf, files, regret, stability, style
+from experiments.paths import PUBLISHED
+from figures import commands, convergence, ecdf, files, regret, reward, stability, style
 
 ROOT = Path(__file__).parent.parent
 
@@ -306,7 +312,9 @@ def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
     arguments = [str(tmp_path / "e"), *words, *labels, "--to", str(tmp_path / "picture")]
     files.draw_tables("convergence", "Doc.", draw, ("runs",), arguments)
     assert seen == {**wanted, "labels": {"ingo": "INGO"}, "runs": 3}
-    assert (tmp_path / "picture.md").read_text() == "A caption.\n"
+    assert (tmp_path / "picture.md").read_text() == (
+        "A caption.\n\nRuns, machine and versions: [manifest.json](../manifest.json).\n"
+    )
     with pytest.raises(SystemExit):
         files.draw_tables("convergence", "Doc.", draw, ("runs",), [*arguments, "--x", "cubic"])
 
@@ -329,3 +337,164 @@ def test_the_label_of_the_config_is_in_the_legend_and_in_the_caption(tmp_path):
     )
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["My own"]
     assert "3 flat: My own." in caption
+
+
+# ---- a user's own settings of matplotlib ---------------------------------------------------------
+
+HOSTILE = """
+backend: qtagg
+text.usetex: true
+axes.grid: true
+lines.marker: o
+lines.linewidth: 7
+font.family: serif
+figure.facecolor: red
+savefig.transparent: true
+figure.constrained_layout.use: true
+path.simplify: false
+axes.formatter.use_locale: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "table"), [("convergence", "stability"), ("theory.gap", "theory/gap.csv")]
+)
+@pytest.mark.parametrize("backend", ["module://matplotlib_inline.backend_inline", "qtagg"])
+def test_pictures_do_not_inherit_a_users_matplotlib(tmp_path, module, table, backend):
+    (tmp_path / "matplotlibrc").write_text(HOSTILE)
+    hostile = {"MATPLOTLIBRC": str(tmp_path), "MPLBACKEND": backend}
+    for name, env in (("plain", {}), ("hostile", hostile)):
+        command = [sys.executable, "-m", f"figures.{module}", ROOT / PUBLISHED / "tables" / table]
+        subprocess.run(
+            [*command, "--to", tmp_path / name / "f"],
+            cwd=ROOT, env={**os.environ, **env}, check=True, capture_output=True,
+        )  # fmt: skip
+    for suffix in ("png", "pdf", "svg", "md"):
+        plain, other = (tmp_path / name / f"f.{suffix}" for name in ("plain", "hostile"))
+        assert plain.read_bytes() == other.read_bytes(), suffix
+
+
+# ---- values that no axis can show ----------------------------------------------------------------
+
+QUANTITIES = ("batch_min", "best", "f_mean", "batch_mean", "sigma", "environment_steps")
+KINDS = {
+    "convergence": lambda runs, lines: convergence.draw(runs, lines, target=1e-10),
+    "convergence on log x": lambda runs, lines: convergence.draw(runs, lines, x="log"),
+    "ecdf": lambda runs, lines: ecdf.draw(runs),
+    "regret": regret.draw,
+    "reward": reward.draw,
+    "stability": stability.draw,
+}
+ODD = {
+    "NaN": [np.nan] * 4, "zero": [0.0] * 4, "inf": [np.inf] * 4, "−inf": [-np.inf] * 4,
+    "to zero": [1.0, 0.1, 0.01, 0.0], "denormal": [1.0, 1e-100, 1e-314, 5e-324],
+    "overflowing": [1.0, 1e90, 1e300, 1.7e308], "negative": [-1.0, -2.0, -1e300, -4.0],
+    "one point": [1.0], "one NaN": [np.nan],
+}  # fmt: skip
+
+
+def odd_tables(values, low, high):
+    """Tables with one cell of these values, in a band of its own, beside two ordinary cells."""
+    values = np.array(values)
+    columns = {"sigma": values[-1], "first_sigma": values[0], "first_batch_mean": values[0]}
+    odd = tables.cell("noise", "ingo", [np.inf] * 3, best=values[-1], **columns)
+    count = len(values)
+    odd = odd.assign(evaluations=100 * count, iteration=count, hits=[[] for _ in range(3)])
+    ends = {"min": values if low is None else low, "max": values if high is None else high}
+    ends |= {"q1": ends["min"], "q3": ends["max"], "finite": np.where(np.isfinite(values), 3, 0)}
+    lines = [
+        frame.assign(quantity=quantity)
+        for quantity in QUANTITIES
+        for frame in (
+            curves("noise", "ingo", np.ones(count)).assign(mean=values, median=values, **ends),
+            curves("noise", "igo", [5, 3, 2, 1]),
+            curves("levy", "igo", [5, 3, 2, 1]),
+        )
+    ]
+    others = [tables.cell(problem, "igo", [300.0] * 3) for problem in ("noise", "levy")]
+    return pd.concat([odd, *others], ignore_index=True), pd.concat(lines, ignore_index=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("values", ODD)
+@pytest.mark.parametrize("alone", [True, False])
+def test_odd_values_are_drawn_without_a_warning_on_an_axis_that_can_be_read(kind, values, alone):
+    runs, lines = odd_tables(ODD[values], *((None, None) if alone else (0.0, np.inf)))
+    if alone:
+        runs, lines = (t[t["algorithm"] == "ingo"] for t in (runs, lines))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure, caption = KINDS[kind](runs, lines)
+        box = figure.get_tightbbox()
+        figure.canvas.draw()
+    assert caption
+    assert np.allclose([box.width, box.height], figure.get_size_inches(), rtol=0, atol=1.0)
+    for ax in figure.axes:
+        low, high = ax.get_ylim()
+        assert np.isfinite([low, high]).all()
+        assert ax.get_yscale() != "log" or 1e-170 < low < high < 1e120
+    style.plt.close(figure)
+
+
+def notes(figure):
+    return [t.get_text() for ax in figure.axes for t in ax.texts]
+
+
+def test_what_an_axis_cannot_show_is_said_in_every_kind():
+    runs, lines = odd_tables([1.0, np.nan, np.inf, -1.0], None, None)
+    for kind, words in (
+        ("convergence", ["INGO: 3 of 4 points ≤ 0 or not finite"]),
+        ("regret", ["INGO: 3 of 4 points < 0 or not finite"] * 3),
+        ("reward", ["INGO: 2 of 4 points not finite"] * 2),
+        ("stability", ["INGO: 3 of 4 points not finite"]),
+    ):
+        module = import_module(f"figures.{kind}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            figure, _ = module.draw(runs, lines, labels=LABELS)
+        assert notes(figure) == words, kind
+        style.plt.close(figure)
+
+
+def test_a_run_that_hits_0_does_not_stretch_a_log_axis():
+    """The band of the others ends at the lowest point that is shown, and the panel says so."""
+    runs = tables.cell("levy", "ingo", [np.inf] * 3)
+    line = curves("levy", "ingo", [1, 0.1, 0.02]).assign(min=[0.5, 0.0, 0.0])
+    figure, _ = convergence.draw(runs, line, labels=LABELS)
+    assert figure.axes[0].get_ylim()[0] > 0.01
+    assert band(figure.axes[0])[0] == 0.02
+    assert notes(figure) == ["INGO: band cut off at 2 of 3 points, with runs ≤ 0"]
+    style.plt.close(figure)
+
+
+OF_THEORY = {
+    "regret": ("regret", "theorem_4", "theorem_5", "slope"),
+    "growth": ("regret", "bound", "slope"),
+    "variance": ("second_moment", "bound"),
+    "unbiased": ("z", "estimate", "exact"),
+    "trust_region": ("error", "gap"),
+    "gap": ("measured", "exact", "bound", "repaired"),
+}
+
+
+@pytest.mark.parametrize("question", OF_THEORY)
+@pytest.mark.parametrize("value", [np.nan, 0.0, np.inf, -1.0, 1e300])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_odd_values_in_a_table_of_the_theory(question, value, everywhere):
+    table = pd.read_csv(ROOT / PUBLISHED / "tables" / "theory" / f"{question}.csv")
+    rows = table.index if everywhere else table.index[:3]
+    for name in OF_THEORY[question]:
+        for column in {name, f"{name}_low", f"{name}_high"} & set(table):
+            table.loc[rows, column] = value
+    style.use()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure, caption = import_module(f"figures.theory.{question}").draw(table)
+        box = figure.get_tightbbox()
+        figure.canvas.draw()
+    assert caption
+    assert np.allclose([box.width, box.height], figure.get_size_inches(), rtol=0, atol=1.0)
+    said = any("not finite" in note for note in notes(figure))
+    shown = value in (0.0, -1.0) and question in ("unbiased", "trust_region")  # 0 is 1e-16 there
+    assert said is not shown
+    style.plt.close(figure)

@@ -6,9 +6,11 @@ python -m figures.theory.gap results/tables/theory/gap.csv --to results/figures/
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from figures import style
 from figures.style import BLACK, BLUE, RED, Line
 from figures.theory import shared
 from figures.theory.shared import BOUND, curve, log_log
@@ -23,12 +25,14 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     ax.plot(table["condition"], table["bound"], color=BLACK, **BOUND)
     ax.plot(table["condition"], table["repaired"], color=BLUE, **BOUND)
     right = table.iloc[-1]
-    ax.annotate("the lemma: L²‖Σ‖(d + 4)²", (right["condition"], right["bound"]),
-                xytext=(0, -10), textcoords="offset points", ha="right")  # fmt: skip
-    ax.annotate("times κ(Σ)", (right["condition"], right["repaired"]),
-                xytext=(-45, -4), textcoords="offset points", ha="right", color=BLUE)  # fmt: skip
-    ax.annotate("E‖Σ'‖‖ĝ‖², measured", (right["condition"], right["measured"]),
-                xytext=(0, -62), textcoords="offset points", ha="right", color=RED)  # fmt: skip
+    for words, name, offset, color in (
+        ("the lemma: L²‖Σ‖(d + 4)²", "bound", (0, -10), BLACK),
+        ("times κ(Σ)", "repaired", (-45, -4), BLUE),
+        ("E‖Σ'‖‖ĝ‖², measured", "measured", (0, -62), RED),
+    ):
+        if np.isfinite(style.positive(right[name])):
+            ax.annotate(words, (right["condition"], right[name]), xytext=offset,
+                        textcoords="offset points", ha="right", color=color)  # fmt: skip
     log_log(ax)
     ax.set_xlabel("condition number κ of Σ")
     ax.set_ylabel("E‖Σ'‖‖ĝ‖²")

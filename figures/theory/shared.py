@@ -55,11 +55,9 @@ def with_interval(row: pd.Series, name: str) -> str:
 
 def curve(ax: Axes, table: pd.DataFrame, x: str, y: str, line: Line) -> None:
     """A line with its interval."""
-    low = np.fmax(table[f"{y}_low"].fillna(table[y]), 1e-300)
-    ax.fill_between(
-        table[x], low, table[f"{y}_high"].fillna(table[y]),
-        color=line.color, alpha=0.2, linewidth=0,
-    )  # fmt: skip
+    low = np.fmax(style.finite(table[f"{y}_low"].fillna(table[y])), 1e-300)
+    high = style.positive(table[f"{y}_high"].fillna(table[y]))
+    ax.fill_between(table[x], low, high, color=line.color, alpha=0.2, linewidth=0)
     ax.plot(
         table[x], table[y], color=line.color, linestyle=line.dash, marker=line.marker,
         markevery=max(1, len(table) // 8), markerfacecolor="white", markeredgewidth=0.9,
@@ -67,12 +65,29 @@ def curve(ax: Axes, table: pd.DataFrame, x: str, y: str, line: Line) -> None:
 
 
 def log_log(ax: Axes) -> None:
-    """Log axes scaled to the lines; an interval that reaches below zero is cut off."""
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    """Log axes scaled to the lines, and said what of them is not there; an interval that reaches
+    below zero is cut off.
+    """
+    lost = any_left = 0
+    for line in ax.lines:
+        x, y = (style.positive(values) for values in line.get_data())
+        shown = ~np.isnan(x + y)
+        any_left += int(shown.sum())
+        if not shown.all():
+            line.set_data(x, y)
+            lost += int((~shown).sum())
+    if lost:
+        style.say_dropped(ax, [f"{lost} points ≤ 0 or not finite"])
+        ax.relim()
     drawn = [line for a in ax.get_shared_y_axes().get_siblings(ax) for line in a.lines]
-    y = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
-    ax.set_ylim(y[y > 0].min() / 3, y.max() * 3)
+    y = style.positive(np.concatenate([np.asarray(line.get_ydata()) for line in drawn]))
+    if np.isfinite(y).any():
+        ax.set_ylim(np.nanmin(y) / 3, np.nanmax(y) * 3)
+    else:
+        ax.set_ylim(0.1, 1.0)
+    ax.set_yscale("log")  # with limits, or it would look for some in what it cannot show
+    if any_left:
+        ax.set_xscale("log")
 
 
 def command(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from figures import style
 from figures.style import BLUE, RED
 from figures.theory import shared
 from figures.theory.shared import log_log
@@ -22,11 +23,11 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     figure, ax = plt.subplots(figsize=(4.4, 3.0))
     for name, cell in table.groupby("problem", sort=False):
         label, color = names[str(name)]
-        ax.plot(cell["moved"], np.fmax(cell["error"], 1e-16), ".", color=color, label=label)
+        ax.plot(cell["moved"], np.maximum(cell["error"], 1e-16), ".", color=color, label=label)
     log_log(ax)
     ax.set_xlabel("how far the mean moves")
     ax.set_ylabel("relative difference of closed form and solver")
-    ax.set_ylim(top=max(1e-2, 3 * table["error"].max()))
+    ax.set_ylim(top=3 * np.nanmax([1e-2 / 3, *style.finite(table["error"])]))
     ax.legend(fontsize=7)
     figure.tight_layout()
     return figure, (

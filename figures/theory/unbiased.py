@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
+from figures import style
 from figures.theory import shared
 from figures.theory.shared import LINES
 
@@ -20,12 +21,16 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     """The picture and its caption, both from the table."""
     estimators = list(dict.fromkeys(table["estimator"]))
     figure, ax = plt.subplots(figsize=(4.4, 3.4))
+    dropped = []
     for name in estimators:
-        z = np.sort(table.loc[table["estimator"] == name, "z"])
+        z = np.sort(style.finite(table.loc[table["estimator"] == name, "z"]))
         at = stats.norm.ppf((np.arange(len(z)) + 0.5) / len(z))
+        if bad := int(np.isnan(z).sum()):
+            dropped.append(f"{LINES[name].label}: {bad} of {len(z)} points not finite")
         line = LINES[name]
         ax.plot(at, z, marker=line.marker, color=line.color, linestyle="", markersize=3,
                 markerfacecolor="white", label=line.label)  # fmt: skip
+    style.say_dropped(ax, dropped)
     fair = np.linspace(*ax.get_xlim(), 2)
     ax.plot(fair, fair, color="0.45", linewidth=0.7)
     ax.set_yscale("symlog", linthresh=4)
@@ -38,7 +43,8 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     worst = others["z"].abs().max()
     chance = 1 - (1 - 2 * stats.norm.sf(worst)) ** len(others)
     centred = table[table["estimator"] == "centred"]
-    ratio = np.sum(centred["estimate"] * centred["exact"]) / np.sum(centred["exact"] ** 2)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        ratio = np.sum(centred["estimate"] * centred["exact"]) / np.sum(centred["exact"] ** 2)
     return figure, (
         f"Estimates of ∇_μ J̄ and ∇_Σ J̄ less their exact values, in standard errors, for "
         f"{table['function'].nunique()} functions with a closed-form Gaussian mean, "
