@@ -14,7 +14,8 @@ optimiser minimises f ∘ clip.
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,17 @@ def build(name: str, parameters: dict[str, Any]) -> Algorithm:
         if key not in known:
             raise ValueError(f"{name} has no hyper-parameter {key!r}; it has: {', '.join(known)}")
     return cls(**parameters)
+
+
+@cache
+def defaults(name: str) -> dict[str, Any]:
+    """The hyper-parameters of the optimiser called ``name`` that have a default, with it.
+
+    Raises:
+        ValueError: there is no such optimiser.
+    """
+    known = fields(load(name))  # type: ignore[arg-type]
+    return {field.name: field.default for field in known if field.default is not MISSING}
 
 
 # The function, so that it is what `from … import minimize` gives and not the module. By name, since

@@ -1,13 +1,15 @@
-"""A fingerprint of the code that a result depends on, blind to comments, docstrings and layout.
+"""A fingerprint of the code that a result depends on, blind to comments, docstrings, layout and the
+words of errors.
 
 It goes into the ``params`` of a rule, so that an edit of one optimiser reruns that optimiser and a
-better sentence reruns nothing. The versions of the libraries that compute are part of it, the
-version of Python is not.
+better sentence reruns nothing. The versions of the libraries that compute are part of it, of tables
+and pictures also those that write them. The version of Python is not, but where numbers hang on it.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -16,21 +18,37 @@ from pathlib import Path
 from experiments.paths import ROOT
 
 LIBRARIES = ("cma", "gymnasium", "mujoco", "numpy", "pymoo", "scipy")  # that numbers hang on
+WRITERS = ("matplotlib", "pandas", "pyarrow")  # that tables and pictures are made with, beside them
 
 
-def fingerprint(*modules: str) -> str:
+def fingerprint(*modules: str, libraries: Sequence[str] = LIBRARIES) -> str:
     """Hash of these modules of the project, of all modules of the project that they import, with
-    the packages they are in, and of the versions of LIBRARIES among their imports.
+    the packages they are in, and of the versions of ``libraries`` among their imports.
     """
     found: dict[str, str] = {}
     todo = list(modules)
     while todo:
         name = todo.pop()
-        if name not in found:
+        if name in libraries:
+            found[name] = _version(name)
+        elif name not in found and _path(name):
             found[name], imported = _read(name)
             todo += imported
     text = "\n".join(f"{name} {found[name]}" for name in sorted(found))
     return sha256(text.encode()).hexdigest()[:16]
+
+
+def fingerprint_of_output(*modules: str) -> str:
+    """The same for a table or a picture, WRITERS included."""
+    return fingerprint(*modules, libraries=(*LIBRARIES, *WRITERS))
+
+
+def _version(library: str) -> str:
+    """The version of a library, with what its numbers hang on beside."""
+    if library != "cma":
+        return version(library)
+    # From Python 3.12 on ``sum`` makes up for the rounding of floats, and pycma calls it.
+    return f"{version(library)}, {'compensated' if sum([0.1] * 10) == 1.0 else 'plain'} sums"
 
 
 def canonical(node: object) -> str:
@@ -70,19 +88,18 @@ def _joined(values: list[ast.expr]) -> list[ast.expr]:
 
 @cache
 def _read(module: str) -> tuple[str, tuple[str, ...]]:
-    """The hash of a module's code, and what it imports of the project and of LIBRARIES; the version
-    of one of these, which is followed no further.
-    """
-    if module in LIBRARIES:
-        return version(module), ()
+    """The hash of a module's code, and what it imports: modules, and names in them."""
     path = _path(module)
-    assert path is not None, f"no module {module}"
+    if path is None:
+        raise ValueError(f"the project has no module {module}")
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imported = {module.rpartition(".")[0]}  # the package, whose own module runs first
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             node.body = [ast.Pass()]  # which never runs
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc = node.exc.func  # what an error says is no datum
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
@@ -97,8 +114,7 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 body[0] = ast.Pass()
     digest = sha256(canonical(tree).encode()).hexdigest()
-    libraries = {name.partition(".")[0] for name in imported} & set(LIBRARIES)
-    return digest, (*(name for name in imported if _path(name)), *libraries)
+    return digest, (*imported, *{name.partition(".")[0] for name in imported})
 
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

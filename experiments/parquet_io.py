@@ -53,4 +53,5 @@ def write(table: pa.Table, file: Path) -> None:
             use_dictionary=[f.name for f in table.schema if f.name not in encodings],
             compression="zstd",
             compression_level=19,
+            write_page_checksum=True,
         )

@@ -3,25 +3,32 @@
     python -m experiments.run --problem ellipsoid '{"dim": 100}' --algorithm ingo '{}' \\
         --budget 1800000 --target 1e-10 --to results/traces/figure_1/ellipsoid/ingo/0.parquet
 
-The name of the file is the seed; several files are several seeds.
+The name of the file is the seed; several files are several seeds. A trace that is there is left as
+it is. After a signal or a kill the same command goes on where the run was, from SEED.state.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from experiments import command as command_line
 from experiments.command import Command
-from experiments.runs import job
-from experiments.runs.spec import Spec
+from experiments.runs import job, machine
+from experiments.runs.keeper import Stopped
+from experiments.runs.spec import BITS, Spec
 
 
 def command(spec: Spec) -> Command:
-    """The command that runs ``spec``, but for ``--to``."""
+    """The command that runs ``spec``, but for what decides no data; the same however the spec is
+    written.
+    """
+    spec = spec.canonical
     return Command.of(
         "experiments.run",
         problem=[spec.problem, json.dumps(spec.problem_parameters)],
@@ -30,6 +37,7 @@ def command(spec: Spec) -> Command:
         target=spec.target,
         record_every=spec.record_every,
         root_seed=spec.root_seed,
+        bits=None if spec.bits == "native" else spec.bits,
     )
 
 
@@ -43,6 +51,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", type=float, help="above the problem's minimum; none by default")
     made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
+    made.add_argument("--bits", choices=BITS, default="native", help="the same on all processors")
+    made.add_argument("--keep-state", action="store_true", help="to go on with a larger budget")
     made.add_argument("--code", default="", help="fingerprint of the code, for the record")
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
     return made
@@ -57,7 +67,8 @@ def _trace_path(text: str) -> Path:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the seeds that the command line names, one trace each."""
-    args = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    args = parser().parse_args(given)
     job.keep_memory()
     try:
         spec = Spec(
@@ -69,11 +80,22 @@ def main(arguments: list[str] | None = None) -> None:
             target=args.target,
             record_every=args.record_every,
             root_seed=args.root_seed,
+            bits=args.bits,
         )
+        if args.bits == "portable":
+            machine.start_portably("experiments.run", given)
+        cpu_began = 0.0
         for path in args.to:
-            job.run_seed(spec, path, args.code)
+            job.run_seed(spec, path, args.code, args.keep_state, cpu_began)
+            cpu_began = time.process_time()
     except (ValueError, OSError) as error:
+        if getattr(error, "errno", None) == errno.ENOSPC:
+            print(f"error: {error}", flush=True)  # the log is on that disk too
         sys.exit(f"error: {error}")
+    except MemoryError as error:
+        sys.exit(f"error: out of memory: {error or 'Python could not have more'}")
+    except Stopped as stopped:
+        sys.exit(128 + stopped.number)  # as shells number it
 
 
 if __name__ == "__main__":

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 import resource
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -38,11 +36,3 @@ def cpu_seconds() -> float:
     """CPU seconds of all processes that this one has waited for, and that those have."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def processor() -> str:
-    """The name of the processor, as far as the system tells."""
-    file = Path("/proc/cpuinfo")
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()

@@ -5,6 +5,7 @@ config.yaml, its arguments are the problem's parameters. Adding one is adding a 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from inspect import signature
@@ -46,10 +47,7 @@ def build(
         ValueError: no such problem, no such parameter, a parameter missing, or a value that is not
             allowed.
     """
-    modules = available()
-    if name not in modules:
-        raise ValueError(f"no problem is called {name!r}; there are: {', '.join(modules)}")
-    make = getattr(import_module(f"problems.{modules[name]}"), name)
+    make = load(name)
     arguments = dict(signature(make).parameters)
     own = {"instance": instance or np.random.default_rng(0)} if arguments.pop("instance", 0) else {}
     for key in parameters:
@@ -58,5 +56,28 @@ def build(
     for key, argument in arguments.items():
         if key not in parameters and argument.default is argument.empty:
             raise ValueError(f"{name} lacks its parameter {key!r}")
-    problem: Problem = make(**parameters, **own)
-    return problem
+    return make(**parameters, **own)
+
+
+def load(name: str) -> Callable[..., Problem]:
+    """The function that makes the problem called ``name``. Imports its file only.
+
+    Raises:
+        ValueError: there is no such problem; the message lists those there are.
+    """
+    modules = available()
+    if name not in modules:
+        raise ValueError(f"no problem is called {name!r}; there are: {', '.join(modules)}")
+    make: Callable[..., Problem] = getattr(import_module(f"problems.{modules[name]}"), name)
+    return make
+
+
+@cache
+def defaults(name: str) -> dict[str, Any]:
+    """The parameters of the problem called ``name`` that have a default, with it.
+
+    Raises:
+        ValueError: there is no such problem.
+    """
+    arguments = signature(load(name)).parameters
+    return {key: it.default for key, it in arguments.items() if it.default is not it.empty}

@@ -94,4 +94,5 @@ def control(
         title=f"{task}-{version}",
         report=report,
         steps=lambda: steps,
+        streams=(charged, reported),
     )

@@ -26,6 +26,7 @@ class Problem:
     correction: str = ""  # where the formula departs from the paper's print
     report: Callable[[Array], float] | None = None  # f at a mean (d,) for the trace, not charged
     steps: Callable[[], int] | None = None  # environment steps charged so far
+    streams: tuple[np.random.Generator, ...] = ()  # that values are drawn from, run-time ones only
 
     def f_at(self, mean: Array) -> float:
         """The value at a mean (d,), for the trace: ``report`` if there is one."""

@@ -31,5 +31,6 @@ def noise(instance: np.random.Generator, dim: int) -> Problem:
         minimiser=np.zeros(dim),
         start=lambda rng: rng.random(dim),
         report=lambda mean: float("nan"),
+        streams=(instance,),
         title="No signal",
     )

@@ -56,6 +56,15 @@ def test_the_budget_is_never_exceeded():
     assert len(run(lambda x: x[:, 0], budget=9)) == 3
 
 
+def test_an_infinite_value_is_no_success_and_not_the_best():
+    """Not even where there is no target, which is −∞."""
+    values = iter([[-np.inf, 2.0, 3.0], [5.0, 1.0, np.inf], [np.nan, -np.inf, 4.0]])
+    batches = run(lambda x: np.array(next(values)), budget=9)
+    assert [b.ended and b.ended.reason for b in batches] == [None, None, Stop.BUDGET]
+    assert [b.best for b in batches] == [np.inf, 1.0, 1.0]
+    assert [b.minimum for b in batches] == [-np.inf, 1.0, -np.inf]
+
+
 def test_the_target_ends_the_run_at_once_and_untold():
     batches = run(lambda x: 7 - x[:, 0], target=1.0)
     assert batches[-1].minimum == -1.0  # points 6, 7, 8: the batch that crosses

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import yaml
 
+from experiments.runs import trace
+from experiments.runs.record import SCHEMA, Record
+
 CONFIG = {
     "root_seed": 5,
     "runs": 2,
@@ -33,3 +36,10 @@ def do_run(plan, problem, algorithm, seed):
     cell = ("tiny", problem, algorithm)
     path = plan.trace(*cell, seed)
     plan.trace_command(*cell).call("--code", plan.fingerprint(*cell), "--to", path)
+
+
+def rewrite(path, rows=slice(None), **changes):
+    """Write a trace again with fewer rows or other metadata."""
+    table, metadata = trace.read(path)
+    columns = {name: table[name].to_numpy()[rows] for name in SCHEMA.names}
+    trace.write(path, Record.of(columns, metadata["hits"]), metadata | changes)

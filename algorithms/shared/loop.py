@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .interface import Algorithm, Array, Ending, Stop
+
+
+class Position(NamedTuple):
+    """Where a run is between two batches: all that it needs to go on, but for random streams."""
+
+    state: Any  # the distribution that the next batch is drawn from
+    iteration: int = 0
+    evaluations: int = 0
+    best: float = np.inf
 
 
 @dataclass
@@ -23,6 +32,12 @@ class Batch:
     minimum: float  # of the batch, NaN ignored
     best: float  # so far
     ended: Ending | None  # why this is the last batch, if it is
+    told: Any = None  # the distribution after it; of a batch at the target, the same as before
+
+    @property
+    def position(self) -> Position:
+        """Where the run is after this batch."""
+        return Position(self.told, self.iteration, self.evaluations, self.best)
 
 
 def iterate(
@@ -32,19 +47,23 @@ def iterate(
     rng: np.random.Generator,
     budget: int,
     target: float = -np.inf,
+    at: Position | None = None,
 ) -> Iterator[Batch]:
     """Run ``algorithm`` and yield every batch; the last one says why it is the last.
 
     The run ends as ``target`` when the minimum of a batch is ≤ ``target``, as ``budget`` when
     another batch would take more than ``budget`` evaluations, or for the reason that the algorithm
-    gives. Run it under ``quiet()``, where numbers that go bad do not warn.
+    gives. An infinite value is neither a target reached nor the best so far. Run it under
+    ``quiet()``, where numbers that go bad do not warn.
+
+    A run goes on from ``at``, where an earlier one was stopped; all streams must be where they were
+    then. It starts with ``algorithm.init`` if there is none.
 
     Raises:
         ValueError: the budget does not pay for one batch, or ``evaluate`` returns another shape
             than (N,).
     """
-    best, iteration, evaluations = np.inf, 0, 0
-    state = algorithm.init(mean, rng)
+    state, iteration, evaluations, best = at or Position(algorithm.init(mean, rng))
     while True:
         samples = algorithm.ask(state, rng)
         n = len(samples.x)
@@ -56,16 +75,16 @@ def iterate(
         iteration += 1
         evaluations += n
         minimum = float(np.fmin.reduce(values))
-        if minimum < best:
+        if -np.inf < minimum < best:
             best = minimum
-        if minimum <= target:
+        if -np.inf < minimum <= target:
             told, ended = state, Ending(Stop.TARGET)
         else:
             told = algorithm.tell(state, samples, values)
             ended = told.ended
             if ended is None and evaluations + n > budget:
                 ended = Ending(Stop.BUDGET)
-        yield Batch(iteration, evaluations, state, samples.x, values, minimum, best, ended)
+        yield Batch(iteration, evaluations, state, samples.x, values, minimum, best, ended, told)
         if ended:
             return
         state = told

@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 from experiments import command
 from experiments.paths import KEPT, ROOT
 from experiments.publishing import archive
+from experiments.runs.machine import processor
 from experiments.runs.record import SCHEMA
-from experiments.speed import cpu_seconds, processor
+from experiments.speed import cpu_seconds
 
 NAME = "footprint.json"  # in the folder of kept traces
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
 COLUMNS = {
     # name: (type, unit, meaning)
@@ -18,7 +20,7 @@ COLUMNS = {
     "f_mean": ("float64", "f", "f at the mean that the batch was drawn around; not charged"),
     "batch_min": ("float64", "f", "smallest value of the batch, NaN ignored"),
     "batch_mean": ("float64", "f", "mean value of the batch"),
-    "best": ("float64", "f", "smallest value so far, NaN ignored"),
+    "best": ("float64", "f", "smallest finite value so far"),
     "sigma": ("float64", "x", "geometric mean of the standard deviations, det(Σ)^(1/2d)"),
     "condition": ("float64", "1", "largest over smallest eigenvalue of Σ"),
 }
@@ -53,6 +55,14 @@ class Record:
         }
     )
     hits: list[int] = field(default_factory=list)  # evaluations at TARGETS[0], TARGETS[1], …
+
+    @classmethod
+    def of(cls, rows: Mapping[str, NDArray[Any]], hits: list[int]) -> Record:
+        """The record with these columns."""
+        made = cls(hits=hits)
+        for name, column in made.rows.items():
+            column.frombytes(rows[name].tobytes())
+        return made
 
     def reach(self, excess: float, evaluations: int) -> None:
         """Note the targets that ``excess`` (best value so far minus minimum) has newly reached."""
