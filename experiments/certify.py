@@ -36,9 +36,10 @@ from experiments.fingerprint import LIBRARIES
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import archive
 from experiments.runs import trace
+from experiments.runs.machine import processor
 from experiments.runs.simulate import batch_size
 from experiments.runs.spec import Spec
-from experiments.speed import cpu_seconds, processor
+from experiments.speed import cpu_seconds
 
 BATCHES, SHARE = 3, 0.01  # of a run, whichever is longer: how far its beginning goes
 BEGINNING = "beginning"
@@ -74,7 +75,8 @@ class Version(NamedTuple):
         """The spec as a text, the same for all ways to say that there is no target."""
         target = self.spec["target"]
         none = target is None or target < 0
-        return json.dumps(self.spec | {"target": None if none else target}, sort_keys=True)
+        spec = {"bits": "native"} | self.spec  # which older commits do not have
+        return json.dumps(spec | {"target": None if none else target}, sort_keys=True)
 
 
 class Comparison(NamedTuple):

@@ -18,8 +18,9 @@ from experiments import ledger, run
 from experiments.claims import commands as claims
 from experiments.command import Command
 from experiments.config import Experiment
-from experiments.fingerprint import fingerprint
+from experiments.fingerprint import fingerprint, fingerprint_of_output
 from experiments.paths import ROOT
+from experiments.runs import trace
 from experiments.tables import commands as tables
 from experiments.theory import commands as theory
 from experiments.timing import commands as timing
@@ -41,7 +42,7 @@ class Plan:
     """All that config.yaml asks for."""
 
     results: Path
-    seeds_per_job: int
+    root_seed: int
     experiments: dict[str, Experiment]
     figures: dict[str, dict[str, str]]
     theory: dict[str, dict[str, Any]]  # questions of experiments/theory with their sizes
@@ -58,6 +59,8 @@ class Plan:
                 folder that cannot be written.
         """
         configs.check_schema(config)
+        configs.check_results(config["results"], kept=True)
+        config = configs.present(config)
         experiments = configs.experiments(config)
         for name, settings in config["figures"].items():
             configs.check_figure(f"figures.{name}", settings, experiments)
@@ -76,8 +79,8 @@ class Plan:
             for question, own in asked.items()
         }
         return cls(
-            Path(config["results"]),
-            config["seeds_per_job"],
+            _relative(Path(config["results"])),
+            config["root_seed"],
             experiments,
             config["figures"],
             sizes,
@@ -100,19 +103,19 @@ class Plan:
         return [self.trace(experiment, *cell, seed) for seed in range(e.runs) for cell in e.cells]
 
     def jobs(self) -> list[Job]:
-        """What the rules of traces run: one rule for single seeds, else one per experiment and
-        ``seeds_per_job`` seeds.
+        """What the rules of traces run: one rule for single seeds, and one per experiment with more
+        ``seeds_per_job`` and so many of its seeds.
         """
-        if self.seeds_per_job == 1:
-            return [Job("trace", _one_of(self.experiments), ["{seed}"])]
-        return [
+        single = [e.name for e in self.experiments.values() if e.seeds_per_job == 1]
+        return [Job("trace", _one_of(single), ["{seed}"])] * bool(single) + [
             Job(f"trace_{e.name}_{seeds[0]}", e.name, [str(seed) for seed in seeds])
             for e in self.experiments.values()
-            for seeds in batched(range(e.runs), self.seeds_per_job)
+            if e.seeds_per_job > 1
+            for seeds in batched(range(e.runs), e.seeds_per_job)
         ]
 
     def trace_command(self, experiment: str, problem: str, algorithm: str) -> Command:
-        """What makes the traces of a cell, but for ``--to``.
+        """What makes the traces of a cell, but for ``stamp`` and ``--to``.
 
         Raises:
             ConfigError: the experiment has no such cell.
@@ -125,19 +128,48 @@ class Plan:
         )
         return run.command(cells[problem, algorithm])
 
+    def stamp(self, experiment: str, problem: str, algorithm: str) -> str:
+        """What stands behind ``--code`` in that command: of what decides no data, so that none is
+        made anew for another one.
+        """
+        keep_state = " --keep-state" * self.experiments[experiment].keep_state
+        return f"{self.fingerprint(experiment, problem, algorithm)}{keep_state}"
+
+    def unfit(self, experiment: str, problem: str, algorithm: str, seed: int) -> str:
+        """Why the trace that is there is not the one that the config asks for, in words; nothing if
+        it is, or if none is there. Only its metadata are read.
+        """
+        path = Path(self.trace(experiment, problem, algorithm, seed))
+        if not os.path.lexists(path):
+            return ""
+        spec = self.experiments[experiment].cells[problem, algorithm]
+        try:
+            metadata = trace.read_metadata(path)
+        except ValueError as error:
+            return str(error)
+        return trace.misfit(metadata, spec, seed, self.fingerprint(experiment, problem, algorithm))
+
     def code(self, experiment: str, problem: str, algorithm: str) -> str:
         """Class of the code that the data of a cell depends on: what decides whether a trace is of
         today's code.
         """
         return ledger.classes()[self.fingerprint(experiment, problem, algorithm)]
 
+    def key(self, experiment: str, problem: str, algorithm: str) -> str:
+        """What the traces of a cell are recognised by."""
+        spec = self.experiments[experiment].cells[problem, algorithm]
+        return trace.key(spec, self.fingerprint(experiment, problem, algorithm))
+
     def fingerprint(self, experiment: str, problem: str, algorithm: str) -> str:
         """Fingerprint of that code itself, as its traces carry it."""
         spec = self.experiments[experiment].cells[problem, algorithm]
         # A problem made of another one names it, which no import shows.
         names = (spec.problem, spec.problem_parameters.get("function"))
-        modules = {f"problems.{self._problem_modules[name]}" for name in names if name}
-        return fingerprint("experiments.run", f"algorithms.{spec.algorithm}", *modules)
+        modules = tuple(sorted({f"problems.{self._problem_modules[n]}" for n in names if n}))
+        of = (f"algorithms.{spec.algorithm}", *modules)
+        if of not in self._fingerprints:
+            self._fingerprints[of] = fingerprint("experiments.run", *of)
+        return self._fingerprints[of]
 
     # ---- tables ----
 
@@ -152,12 +184,12 @@ class Plan:
     def table_command(self, experiment: str) -> Command:
         """What makes the tables of an experiment."""
         e = self.experiments[experiment]
-        traces = self.results / "traces" / experiment
-        names = [
-            f"{name}={'/'.join(e.shared[name])}" if name in e.shared else name
-            for name in e.algorithms
+        cells = [
+            tables.Cell(*cell, self.key(experiment, *cell), *e.shared.get(cell[1], ()))
+            for cell in e.cells
         ]
-        return tables.aggregate(traces, e.problems, names, e.runs, self.folder(experiment))
+        traces = self.results / "traces" / experiment
+        return tables.aggregate(traces, cells, e.runs, self.folder(experiment))
 
     def summaries_command(self, experiment: str) -> Command:
         """What makes the tables of targets and final values of an experiment."""
@@ -201,7 +233,7 @@ class Plan:
         """Fingerprint of the code that a table of the theory depends on."""
         counted = algorithms.available() if question == "hyper_parameters" else []
         own = f"experiments.theory.{question}"
-        return fingerprint(own, *(f"algorithms.{name}" for name in counted))
+        return fingerprint_of_output(own, *(f"algorithms.{name}" for name in counted))
 
     def theory_figure_command(self, question: str) -> Command:
         """What draws a table of the theory."""
@@ -216,7 +248,7 @@ class Plan:
         """What measures ``iteration``, ``rollouts`` or ``workflow``."""
         to = self.results / name
         if name == "workflow":
-            return timing.workflow(self.results / "times", to)
+            return timing.workflow(self.results / "traces", to)
         return {"iteration": timing.iteration, "rollouts": timing.rollouts}[name](to)
 
     # ---- claims ----
@@ -240,6 +272,17 @@ class Plan:
         replace = configs.replaced(self.variants, self.experiments)
         to = self.results / "variants"
         return claims.variants(self.results / "tables", of, by, replace, to)
+
+    # ---- where it comes from ----
+
+    @property
+    def manifest(self) -> str:
+        """Path of the manifest: config, commit, versions, machine, and the cost of runs."""
+        return str(self.results / "manifest.json")
+
+    def manifest_needs(self) -> list[str]:
+        """Paths of the tables of runs: with them all runs are done."""
+        return [self.tables(experiment)[0] for experiment in self.experiments]
 
     # ---- pictures ----
 
@@ -266,7 +309,7 @@ class Plan:
 
     def figure_code(self, figure: str) -> str:
         """Fingerprint of the code that draws a figure."""
-        return fingerprint(f"figures.{configs.kind(self.figures[figure])}")
+        return fingerprint_of_output(f"figures.{configs.kind(self.figures[figure])}")
 
     def title(self, figure: str) -> str:
         """What the README calls a figure: "Figure 1", or what the config says."""
@@ -296,6 +339,10 @@ class Plan:
         }
 
     @cached_property
+    def _fingerprints(self) -> dict[tuple[str, ...], str]:
+        return {}
+
+    @cached_property
     def _problem_modules(self) -> dict[str, str]:
         return problems.available()
 
@@ -319,6 +366,12 @@ def set_job_environment() -> None:
 def batched(seeds: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     """These seeds, so many at a time."""
     return (seeds[first : first + size] for first in range(0, len(seeds), size))
+
+
+def _relative(folder: Path) -> Path:
+    """A folder here by its relative path, however it is given: paths are parts of commands."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _one_of(names: Iterable[str]) -> str:

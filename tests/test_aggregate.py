@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
+from damage import DAMAGES, remove
+from tiny import rewrite
 
 from experiments.runs import record, simulate, trace
 from experiments.runs.spec import Spec
@@ -65,8 +69,7 @@ def traces(tmp_path_factory):
 
 def test_tables_hold_every_run_and_every_quantity(traces, tmp_path):
     aggregate.main(
-        [str(traces), "--problems", "levy", "--algorithms", "fast_ingo", "igo", "--runs", "3",
-         "--to", str(tmp_path)]
+        [str(traces), "--cells", "levy/fast_ingo", "levy/igo", "--runs", "3", "--to", str(tmp_path)]
     )  # fmt: skip
     runs = pd.read_parquet(tmp_path / "runs.parquet")
     curves = pd.read_parquet(tmp_path / "curves.parquet")
@@ -94,14 +97,88 @@ def test_every_broken_or_missing_trace_is_named(traces):
     try:
         with pytest.raises(SystemExit, match="is not a whole trace") as error:
             aggregate.main(
-                [str(traces), "--problems", "levy", "--algorithms", "fast_ingo", "igo",
-                 "--runs", "4", "--to", str(traces)]
+                [str(traces), "--cells", "levy/fast_ingo", "levy/igo", "--runs", "4",
+                 "--to", str(traces)]
             )  # fmt: skip
     finally:
         broken.write_bytes(whole)
     text = str(error.value)
-    assert f"--force {broken}" in text
+    assert f"rm -r {broken}" in text
     assert text.count("is not a whole trace") == 3  # one cut, two that were never run
+
+
+@pytest.fixture
+def cell(traces, tmp_path):
+    """Copies of three traces, with what makes tables of them and what these are recognised by."""
+    folder = shutil.copytree(traces, tmp_path / "traces")
+    spec = Spec.recorded(trace.read_metadata(traces / "levy" / "igo" / "0.parquet"))
+    names = f"levy/igo={trace.key(spec, '')}"
+    command = [str(folder), "--cells", names, "--runs", "3", "--to", str(tmp_path / "to")]
+    return folder / "levy" / "igo", lambda: aggregate.main(command)
+
+
+def refused(make):
+    with pytest.raises(SystemExit) as error:
+        make()
+    return str(error.value)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_of_a_damaged_trace_no_table_is_made(cell, damage, tmp_path):
+    folder, make = cell
+    path = folder / "1.parquet"
+    DAMAGES[damage](path)
+    text = refused(make)
+    assert text.startswith(f"error: {path} is not a whole trace: ")
+    assert text.count("Redo it: ") == text.count(f"rm -r {path} and start") == 1
+    assert not (tmp_path / "to").exists()
+    remove(path)
+    assert "there is no such file" in refused(make)
+
+
+SPEC = {"problem": "levy", "algorithm": "igo", "budget": 6000, "target": 1e-10}
+FOREIGN = {
+    "another seed": (
+        lambda path: shutil.copy(path.with_name("0.parquet"), path),
+        "it is of seed 0",
+    ),
+    "another method": (
+        lambda path: shutil.copy(path.parent.with_name("fast_ingo") / path.name, path),
+        "algorithm='fast_ingo'",
+    ),
+    **{
+        name: (lambda path, change=change: rewrite(path, **change), why)
+        for name, change, why in [
+            ("another problem", {"spec": {**SPEC, "problem": "rastrigin"}}, "problem='rastrigin'"),
+            ("another size", {"spec": {**SPEC, "problem_parameters": {"dim": 7}}}, "{'dim': 7}"),
+            ("another stream", {"spec": {**SPEC, "root_seed": 1}}, "root_seed=1"),
+            ("what is no more", {"spec": {**SPEC, "algorithm": "gone"}}, "algorithm='gone'"),
+            ("other code", {"code": "other"}, "other code, other"),
+            ("no code", {"code": None}, "other code, unknown"),
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_of_the_trace_of_another_run_no_table_is_made(cell, foreign):
+    folder, make = cell
+    make()
+    path = folder / "1.parquet"
+    change, why = FOREIGN[foreign]
+    change(path)
+    text = refused(make)
+    assert text.startswith(f"error: {path} is not the run that is asked for: ")
+    assert why in text
+    assert f"rm -r {path} and start the workflow again" in text
+
+
+def test_settings_that_are_written_otherwise_are_the_same(cell):
+    folder, make = cell
+    path = folder / "1.parquet"
+    spec = trace.read_metadata(path)["spec"]
+    rewrite(path, spec={**spec, "budget": 6000.0, "problem_parameters": {"dim": 6.0}})
+    make()
 
 
 STEPS = [  # of a run of two rows that ends before its budget
@@ -111,7 +188,8 @@ STEPS = [  # of a run of two rows that ends before its budget
      "batch_mean": 4.0, "best": 3.0, "sigma": 0.5, "condition": 2.0},
 ]  # fmt: skip
 METADATA = {
-    "spec": {"budget": 50, "problem_parameters": {"dim": 7}}, "seed": 4, "title": "T",
+    "spec": {"problem": "levy", "algorithm": "ingo", "budget": 50, "target": None,
+             "problem_parameters": {"dim": 7}}, "seed": 4, "title": "T",
     "minimum": 1.0, "stop": "flat", "stop_detail": "d",
 }  # fmt: skip
 
@@ -133,8 +211,8 @@ def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, step
     run = record.Record(hits=[])
     for step in STEPS:
         run.append(**step | ({} if stepping else {"environment_steps": 0}))
-    trace.write(tmp_path / "0.parquet", run, METADATA)
-    _, curves = aggregate.aggregate({("p", "a"): [tmp_path / "0.parquet"]})
+    trace.write(tmp_path / "4.parquet", run, METADATA)
+    _, curves = aggregate.aggregate({("p", "a"): [tmp_path / "4.parquet"]})
     own = curves.loc[curves["quantity"] == "environment_steps", "mean"].tolist()
     assert own == ([100.0, 300.0] if stepping else [])
 
@@ -142,8 +220,8 @@ def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, step
 def test_runs_that_another_experiment_made_are_read_from_beside(traces, tmp_path):
     (traces.parent / "other").mkdir(exist_ok=True)
     aggregate.main(
-        [str(traces.parent / "other"), "--problems", "levy", "--algorithms",
-         f"mine={traces.name}/igo", "--runs", "3", "--to", str(tmp_path)]
+        [str(traces.parent / "other"), "--cells", f"levy/mine@{traces.name}/igo", "--runs", "3",
+         "--to", str(tmp_path)]
     )  # fmt: skip
     runs = pd.read_parquet(tmp_path / "runs.parquet")
     assert runs["algorithm"].tolist() == ["mine"] * 3

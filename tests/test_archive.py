@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tiny import CONFIG, do_run, write_config
+from damage import flips
+from tiny import CONFIG, do_run, rewrite, write_config
 
 from experiments import ledger, plan
 from experiments.paths import KEPT, PUBLISHED
@@ -58,11 +59,9 @@ def test_rows_and_metadata_come_back_bit_for_bit(done, tmp_path):
 
 
 def note(folder, seed, seconds, cpu):
-    """What Snakemake notes of a run of ES on noise."""
-    path = folder / "results" / "times" / "tiny" / "noise" / "es" / f"{seed}.tsv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"s\th:m:s\tcpu_time\n{seconds}\t0:00:09\t{cpu}\n")
-    return path
+    """Have a trace of ES on noise say how long it took."""
+    path = folder / "results" / "traces" / "tiny" / "noise" / "es" / f"{seed}.parquet"
+    rewrite(path, seconds=seconds, cpu_seconds=cpu)
 
 
 def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlier_ones(
@@ -72,17 +71,22 @@ def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlie
     what = plan.load(tmp_path / "config.yaml")
     kept = tmp_path / "kept"
 
-    note(tmp_path, 1, 9.5, 9.0)  # whose trace is not there
-    first = note(tmp_path, 0, 0.1, "-")
+    path = tmp_path / "results" / "traces" / "tiny" / "noise" / "es" / "0.parquet"
+    note(tmp_path, 0, 0.1, 0.0)
     files, other = archive.pack(what, kept)
     assert other == []
     assert files[-1] == kept / "tiny" / "seconds.csv"
-    assert pd.read_csv(files[-1])["seed"].tolist() == [0]
-    first.unlink()
+
+    def of_es():
+        table = pd.read_csv(files[-1])
+        return table[(table["problem"] == "noise") & (table["algorithm"] == "es")]
+
+    assert of_es()["seed"].tolist() == [0]
+    path.unlink()
     do_run(what, "noise", "es", 1)
     note(tmp_path, 1, 8.5, 8.0)
     archive.pack(what, kept)
-    table = pd.read_csv(files[-1])
+    table = of_es()
     assert table["seed"].tolist() == [0, 1]
     assert table["seconds"].tolist() == [0.1, 8.5]
     assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
@@ -128,9 +132,9 @@ def test_in_what_traces_of_other_settings_differ(done):
     what = plan.Plan.from_config(CONFIG | {"results": "r", "experiments": {"tiny": changed}})
     others = archive.restore(what, done / "kept")[1].of_other_settings
     assert archive.other_settings(others, what) == [
-        "tiny, ellipsoid, es (2): kept with algorithm's step_size 0.01, the config asks for 0.02; "
-        "kept with algorithm's optimiser default, the config asks for sgd; "
-        "kept with budget 2000, the config asks for 9000",
+        "tiny, ellipsoid, es (2): kept with budget 2000, the config asks for 9000; "
+        "kept with algorithm's step_size 0.01, the config asks for 0.02; "
+        "kept with algorithm's optimiser adam, the config asks for sgd",
         "tiny, ellipsoid, fast_ingo (2): kept with budget 2000, the config asks for 9000",
         "tiny, noise, es, fast_ingo (3): not in the config",
     ]
@@ -188,7 +192,7 @@ def test_the_settings_of_the_kept_traces(done):
     )
     cells = what.experiments["tiny"].cells
     found = archive.kept_specs(done / "kept")
-    assert found == {("tiny", *cell): spec for cell, spec in cells.items()}
+    assert found == {("tiny", *cell): spec.canonical for cell, spec in cells.items()}
     (done / "kept" / "tiny" / "seconds.csv").unlink()
 
 
@@ -243,7 +247,7 @@ def test_two_labels_of_one_spec_stay_two(tmp_path):
     what = plan.load(write_config(tmp_path, experiments=twins))
     for algorithm in ("es", "es_too"):
         do_run(what, "ellipsoid", algorithm, 0)
-    (file,), _ = archive.pack(what, tmp_path / "kept")
+    (file, _), _ = archive.pack(what, tmp_path / "kept")
     cells = dict(archive.read(file))
     assert list(cells) == [("ellipsoid", "es"), ("ellipsoid", "es_too")]
     assert len({len(rows) for rows, _ in cells.values()}) == 1
@@ -255,7 +259,8 @@ def test_packing_adds_to_what_is_kept_and_drops_nothing(done, tmp_path):
     what = plan.load(write_config(tmp_path))
     assert archive.pack(what, kept) == ([], [])
     do_run(what, "noise", "es", 1)
-    assert archive.pack(what, kept) == ([kept / "tiny" / "1.parquet"], [])
+    files = [kept / "tiny" / "1.parquet", kept / "tiny" / "seconds.csv"]
+    assert archive.pack(what, kept) == (files, [])
     changed = [p.name for p, old in before.items() if p.read_bytes() != old]
     assert changed == ["1.parquet"]
     Path(what.trace("tiny", "noise", "es", 1)).unlink()
@@ -267,6 +272,54 @@ def test_packing_again_gives_the_same_bytes(done, tmp_path):
     archive.pack(what, tmp_path)
     for file in tmp_path.rglob("*.parquet"):
         assert file.read_bytes() == (done / "kept" / file.relative_to(tmp_path)).read_bytes()
+
+
+def test_packing_what_was_restored_leaves_the_kept_files(done, tmp_path):
+    """Older ones as well, whose traces have no checksum until they are restored."""
+    kept = tmp_path / "kept"
+    for file in (done / "kept").rglob("*.parquet"):
+        cells = dict(archive.read(file))
+        for _, metadata in cells.values():
+            del metadata["sum"], metadata["machines"]
+        archive.write(kept / file.relative_to(done / "kept"), cells)
+    whole = {file: file.read_bytes() for file in kept.rglob("*.parquet")}
+    what = plan.load(write_config(tmp_path))
+    assert len(archive.restore(what, kept)[0]) == 7
+    files, _ = archive.pack(what, kept)
+    assert set(files) > set(whole)
+    assert {file: file.read_bytes() for file in kept.rglob("*.parquet")} == whole
+    note(tmp_path, 0, 3.0, 2.0)
+    archive.pack(what, kept)
+    changed = [file for file in whole if file.read_bytes() != whole[file]]
+    assert changed == [kept / "tiny" / "0.parquet"]
+    assert dict(archive.read(changed[0]))["noise", "es"][1]["seconds"] == 3.0
+
+
+def test_a_flipped_bit_of_a_kept_file_is_found_or_is_none_of_the_data(done, tmp_path):
+    file = Path(shutil.copy(done / "kept" / "tiny" / "0.parquet", tmp_path))
+    whole, found = dict(archive.read(file)), 0
+    for bit in flips(file, 600):
+        try:
+            cells = dict(archive.read(file))
+        except ValueError as error:
+            found += f"{file} is no whole file of kept traces: " in str(error)
+        else:
+            assert cells.keys() == whole.keys(), bit
+            for cell, (rows, metadata) in cells.items():
+                assert rows.schema.equals(whole[cell][0].schema), (bit, cell)
+                assert trace.sum_of(rows, metadata) == trace.sum_of(*whole[cell]), (bit, cell)
+                assert metadata == whole[cell][1], (bit, cell)
+    assert found > 300
+
+
+def test_another_number_in_a_kept_file_is_found(done, tmp_path):
+    """Where no page says so."""
+    cells = dict(archive.read(done / "kept" / "tiny" / "0.parquet"))
+    rows, metadata = cells["noise", "es"]
+    cells["noise", "es"] = rows, metadata | {"minimum": 1.0}
+    archive.write(tmp_path / "0.parquet", cells)
+    with pytest.raises(ValueError, match="the trace of noise/es is not what was written"):
+        dict(archive.read(tmp_path / "0.parquet"))
 
 
 def test_a_broken_file_is_named(done, tmp_path):

@@ -148,12 +148,12 @@ FAULTS = {
     ),
     "a stop one batch late": (
         "algorithms/shared/loop.py",
-        ("        if minimum <= target:", "        if minimum <= target and best < minimum:"),
+        ("< minimum <= target:", "< minimum <= target and best < minimum:"),
         {"fast_ingo", "ingo"},
     ),
-    "a lost last row": (
+    "a lost row": (
         "experiments/runs/simulate.py",
-        ("if batch.iteration == due or batch.ended:", "if batch.iteration == due:"),
+        ("self._due = 1", "self._due = 2"),
         {"fast_ingo", "ingo", "es"},
     ),
 }  # fmt: skip
@@ -183,7 +183,7 @@ def test_what_no_commit_holds_is_refused(project):
 def test_a_base_that_is_no_commit_and_code_that_fails_are_named(project):
     assert "not certified: git rev-parse: " in project.certify("nowhere").stderr
     project.edit(
-        "algorithms/shared/loop.py", ("    best, iteration", "    1 / 0\n    best, iteration")
+        "algorithms/shared/loop.py", ("    state, iteration", "    1 / 0\n    state, iteration")
     )
     project.commit()
     done = project.certify()
@@ -293,8 +293,14 @@ def test_the_ending_of_a_kind_is_that_of_its_cheapest_run_whose_seconds_are_know
     ]  # fmt: skip
 
 
+SPEC = {"problem": "levy", "algorithm": "es", "budget": 2, "target": None}
+METADATA = {
+    "spec": SPEC, "seed": 0, "title": "", "minimum": 0.0, "stop": "budget", "stop_detail": ""
+}  # fmt: skip
+
+
 def rows(**changes):
-    made = record.Record(hits=changes.pop("hits", [6]))
+    made = record.Record(hits=changes.pop("hits", [1]))
     for k in (1, 2):
         row = dict.fromkeys(record.COLUMNS, k) | {
             name: values[k - 1] for name, values in changes.items()
@@ -311,7 +317,7 @@ def rows(**changes):
         ({"best": [float("nan"), 2.0]}, {}, "row 0, column best: 1.0 became nan"),
         ({"sigma": [1.0, 3.0], "best": [2.0, 2.0]}, {}, "row 0, column best: 1.0 became 2.0"),
         ({"iteration": [1, 3]}, {}, "row 1, column iteration: 2 became 3"),
-        ({"hits": [12]}, {}, "hits: [6] became [12]"),
+        ({"hits": [2]}, {}, "hits: [1] became [2]"),
         ({}, {"stop": "flat"}, "stop: 'budget' became 'flat'"),
         ({}, {"stop_detail": "rest"}, "stop_detail: '' became 'rest'"),
         ({}, {"last_mean": [0.0, 2.0]}, "last_mean: [0.0, 1.0] became [0.0, 2.0]"),
@@ -321,7 +327,7 @@ def rows(**changes):
     ],
 )  # fmt: skip
 def test_a_difference_is_told_in_words(tmp_path, changed, metadata, words):
-    common = {"stop": "budget", "stop_detail": "", "minimum": 0.0, "last_mean": [0.0, 1.0]}
+    common = {**METADATA, "last_mean": [0.0, 1.0]}
     trace.write(tmp_path / "0.parquet", rows(), common)
     other = {key: value for key, value in (common | metadata).items() if value is not None}
     trace.write(tmp_path / "1.parquet", rows(**changed), other)
@@ -331,9 +337,9 @@ def test_a_difference_is_told_in_words(tmp_path, changed, metadata, words):
 def test_nan_is_equal_to_nan_and_a_missing_row_is_told(tmp_path):
     nan = rows(f_mean=[float("nan")] * 2)
     for name in ("0", "1"):
-        trace.write(tmp_path / f"{name}.parquet", nan, {})
+        trace.write(tmp_path / f"{name}.parquet", nan, METADATA)
     assert trace.difference(tmp_path / "0.parquet", tmp_path / "1.parquet") == ""
     nan.append(**dict.fromkeys(record.COLUMNS, 3))
-    trace.write(tmp_path / "1.parquet", nan, {})
+    trace.write(tmp_path / "1.parquet", nan, {**METADATA, "stop": "flat"})
     said = trace.difference(tmp_path / "0.parquet", tmp_path / "1.parquet")
     assert said == "row 2: 2 rows became 3"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 from tiny import do_run, write_config
@@ -45,6 +47,11 @@ def test_pictures_and_verdicts_say_how_many_runs_they_are_of(config, capsys):
     assert "Mean over 1 to 2 runs" in (folder / "figures" / "picture.md").read_text()
     assert (folder / "figures" / "picture.png").stat().st_size > 10_000
     assert not (folder / "tables" / "gone").exists()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    cells = manifest["runs"]["experiments"]["tiny"]
+    assert {key: cell["runs"] for key, cell in cells.items()} == {
+        "ellipsoid/es": 2, "ellipsoid/fast_ingo": 1
+    }  # fmt: skip
     assert "tiny: 3 of 8 runs" in capsys.readouterr().out
     claims = pd.read_csv(folder / "claims.csv")
     assert set(claims.loc[claims["figure"] == "figure_1", "verdict"]) == {"not tested"}

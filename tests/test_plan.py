@@ -342,7 +342,10 @@ def test_runs_that_another_experiment_makes_are_taken_from_it():
     trace = "results/traces/tiny/turned/es_0.1/2.parquet"
     assert plan.trace("sweep", "turned", "again", 2) == trace
     assert trace in plan.traces("sweep")
-    assert "es_1 again=tiny/es_0.1 --runs 3" in str(plan.table_command("sweep"))
+    keys = [plan.key("sweep", "turned", name) for name in ("es_1", "again")]
+    words = f"turned/es_1={keys[0]} turned/again={keys[1]}@tiny/es_0.1 --runs 3"
+    assert words in str(plan.table_command("sweep"))
+    assert keys[1] == plan.key("tiny", "turned", "es_0.1") != keys[0]
 
 
 @pytest.mark.parametrize("changes", [{"budget": 200}, {"runs": 4}])
@@ -465,14 +468,14 @@ def test_a_command_says_all_and_parses_back(monkeypatch, tmp_path):
     assert words[:3] == ["python", "-m", "experiments.run"]
     seen = []
 
-    def run(spec, seed, report):
+    def run(spec, seed):
         seen.append((spec, seed))
         raise ValueError("enough")
 
-    monkeypatch.setattr(job, "run", run)
+    monkeypatch.setattr(job, "Run", run)
     with pytest.raises(SystemExit, match="error: enough"):
         experiments.run.main([*words[3:], "--to", str(tmp_path / "2.parquet")])
-    assert seen == [(plan.experiments["tiny"].cells["turned", "es_0.1"], 2)]
+    assert seen == [(plan.experiments["tiny"].cells["turned", "es_0.1"].canonical, 2)]
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "-1.parquet", "1.csv", "1"])
@@ -532,19 +535,34 @@ def test_the_code_of_a_trace_is_its_own_optimisers_only():
 
 @pytest.mark.parametrize(
     "module",
-    ["run", "runs.job", "runs.simulate", "runs.record", "runs.trace", "runs.seeds", "runs.spec"],
+    [
+        "run",
+        "runs.job",
+        "runs.simulate",
+        "runs.record",
+        "runs.trace",
+        "runs.seeds",
+        "runs.spec",
+        "runs.keeper",
+        "runs.checkpoint",
+        "runs.effort",
+        "runs.machine",
+        "ledger",
+    ],
 )
 def test_the_code_of_a_trace_is_that_of_all_that_a_run_goes_through(module, monkeypatch):
     """A module that is left out of the fingerprint could change without a rerun."""
-    read = fingerprint._read
+    read, version = fingerprint._read, fingerprint.version
     seen = set()
     monkeypatch.setattr(fingerprint, "_read", lambda name: seen.add(name) or read(name))
+    monkeypatch.setattr(fingerprint, "version", lambda name: seen.add(name) or version(name))
     load(ROOT / "config.yaml").fingerprint("figure_1", "levy", "ingo")
     assert f"experiments.{module}" in seen
     assert {"algorithms.ingo", "algorithms.shared.rank_n", "algorithms.shared.loop"} <= seen
     assert {"problems.synthetic", "problems", "algorithms", "experiments"} <= seen
     assert {"numpy", "scipy"} <= seen
     assert not {"algorithms.igo", "algorithms.minimize", "problems.control", "figures"} & seen
+    assert not {"pandas", "pyarrow", "matplotlib"} & seen  # which write what others computed
 
 
 def test_quick_only_changes_sizes():
@@ -577,3 +595,22 @@ def test_the_code_of_a_rotated_function_is_that_of_the_function_too(monkeypatch)
     monkeypatch.setattr("experiments.plan.fingerprint", lambda *modules: seen.append(modules))
     Plan.from_config(config).code("tiny", "rotated", "ingo")
     assert {"problems.rotated", "problems.synthetic", "algorithms.ingo"} <= set(seen[0])
+
+
+def test_a_state_that_is_kept_is_asked_for_beside_what_snakemake_compares():
+    config = changed(f"{E}/keep_state", True)
+    plan, cell = Plan.from_config(config), ("tiny", "turned", "es_0.1")
+    assert plan.stamp(*cell) == f"{plan.fingerprint(*cell)} --keep-state"
+    assert plan.trace_command(*cell) == Plan.from_config(CONFIG).trace_command(*cell)
+    assert Plan.from_config(CONFIG).stamp(*cell) == plan.fingerprint(*cell)
+
+
+def test_a_whole_number_is_one_command_with_its_point_or_without():
+    def command(step_size, ddof, target):
+        config = changed(f"{E}/algorithms/ingo", {"step_size": step_size, "ddof": ddof})
+        config["experiments"]["tiny"]["target"] = target
+        return str(Plan.from_config(config).trace_command("tiny", "turned", "ingo"))
+
+    assert command(1, 0, 1) == command(1.0, 0.0, 1.0) != command(2, 0, 1)
+    assert "--target 1.0" in command(1, 0, 1)
+    assert '"ddof": 0, "samples": 6, "step_size": 1.0' in command(1.0, 0.0, 1.0)

@@ -7,38 +7,44 @@ import pytest
 
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import archive
+from experiments.runs import simulate, trace
+from experiments.runs.spec import Spec
 from experiments.timing import workflow
 
 
 def note(folder, experiment, seed, cpu):
-    path = folder / experiment / "levy" / "ingo" / f"{seed}.tsv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"s\th:m:s\tcpu_time\n1.0\t0:00:01\t{cpu}\n")
+    """A trace that took so many CPU seconds."""
+    path = folder / experiment / "levy" / "ingo" / f"{seed}.parquet"
+    record, metadata = simulate.run(Spec("levy", "ingo", 10, None, {"dim": 3}), seed)
+    trace.write(path, record, {**metadata, "seconds": 1.0, "cpu_seconds": cpu})
 
 
 def test_the_share_is_of_all_cpu_time_and_short_runs_count_as_nothing(tmp_path):
-    note(tmp_path, "long", 0, "8.0")
-    note(tmp_path, "long", 1, "10.0")
-    note(tmp_path, "short", 0, "-")
+    note(tmp_path, "long", 0, 8.0)
+    note(tmp_path, "long", 1, 10.0)
+    note(tmp_path, "short", 0, 0.0)
     jobs = archive.all_seconds(tmp_path, tmp_path / "kept")
     shares = workflow.share(jobs, 1.0).set_index("experiment")
     assert shares["jobs"].to_dict() == {"long": 2, "short": 1, "all": 3}
     assert shares["share"].to_dict() == pytest.approx({"long": 0.1, "short": 1.0, "all": 1 / 7})
-    assert "| long | 2 | 9 | 10.0 % |" in workflow.markdown(3.0, 1.0, shares.reset_index())
+    assert "| long | 2 | 9 | 10.0 % |" in workflow.markdown(3.0, 1.0, {}, shares.reset_index())
 
 
 def test_without_notes_only_the_job_is_reported(tmp_path):
     shares = workflow.share(archive.all_seconds(tmp_path / "none", tmp_path / "kept"), 0.3)
-    assert "A job costs 0.30 s" in workflow.markdown(3.0, 0.3, shares)
+    assert "d = 100: 0.5 % of es; checkpoints, at least 120 s apart, at most 0.5 %" in (
+        workflow.markdown(3.0, 0.3, {"es": 1.005}, shares)
+    )
+    assert "A job costs 0.30 s" in workflow.markdown(3.0, 0.3, {"es": 1.005}, shares)
 
 
 def test_kept_jobs_count_too_and_each_once(tmp_path):
-    note(tmp_path / "times", "tiny", 0, "8.0")
+    note(tmp_path / "traces", "tiny", 0, 8.0)
     (tmp_path / "kept" / "tiny").mkdir(parents=True)
     (tmp_path / "kept" / "tiny" / "seconds.csv").write_text(
         "problem,algorithm,seed,seconds,cpu_seconds\nlevy,ingo,0,1.0,5.0\nlevy,ingo,1,1.0,6.0\n"
     )
-    jobs = archive.all_seconds(tmp_path / "times", tmp_path / "kept")
+    jobs = archive.all_seconds(tmp_path / "traces", tmp_path / "kept")
     assert jobs["cpu_seconds"].tolist() == [8.0, 6.0]
     assert workflow.share(jobs, 1.0)["jobs"].tolist() == [2, 2]
 

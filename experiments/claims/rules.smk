@@ -3,8 +3,9 @@
 
 rule claims:
     input:
+        folder.records,
         "experiments/claims/claims.yaml",
-        plan.claims_needs(),
+        lambda w: folder.needed(plan.claims_needs()),
     output:
         multiext(f"{plan.results}/claims", ".csv", ".md"),
     log:
@@ -13,7 +14,7 @@ rule claims:
         "../../environment.yml"
     params:
         command=str(plan.claims_command()),
-        code=fingerprint("experiments.claims.verdicts"),
+        code=fingerprint_of_output("experiments.claims.verdicts"),
     shell:
         "{params.command} 2> {log}"
 
@@ -22,8 +23,9 @@ if plan.variants:
 
     rule variants:
         input:
+            folder.records,
             "experiments/claims/claims.yaml",
-            plan.variants_needs(),
+            lambda w: folder.needed(plan.variants_needs()),
         output:
             multiext(f"{plan.results}/variants", ".csv", ".md"),
         log:
@@ -32,6 +34,6 @@ if plan.variants:
             "../../environment.yml"
         params:
             command=str(plan.variants_command()),
-            code=fingerprint("experiments.claims.variants"),
+            code=fingerprint_of_output("experiments.claims.variants"),
         shell:
             "{params.command} 2> {log}"

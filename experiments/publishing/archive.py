@@ -15,7 +15,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,14 +31,15 @@ from experiments.runs import trace
 from experiments.runs.record import SCHEMA, Record
 from experiments.runs.spec import Spec
 
-JOB = ("problem", "algorithm", "seed")  # of a job: its first seed
+JOB = ("problem", "algorithm", "seed")
 KEY = ("experiment", *JOB)
-COST = ("seconds", "cpu_seconds", "speed")  # of a job; the speed is that of its machine, as probed
+COST = ("seconds", "cpu_seconds", "speed")  # of a run; the speed is that of its machine, as probed
+TYPES = {"seed": int, "seconds": float, "cpu_seconds": float}
 LABELS = ("problem", "algorithm", "metadata")  # columns of a kept file beside those of a trace
 
 
 def pack(plan: Plan, kept: Path) -> tuple[list[Path], list[Path]]:
-    """Add the traces of ``plan`` to the kept ones, and the seconds that their jobs took.
+    """Add the traces of ``plan`` to the kept ones, and the seconds that they took.
 
     Returns:
         The files that they are in, and the traces that were left out because they are of other
@@ -59,21 +61,29 @@ def pack(plan: Plan, kept: Path) -> tuple[list[Path], list[Path]]:
                 continue
             file = kept / experiment / f"{seed}.parquet"
             before = dict(read(file)) if file.is_file() else {}
-            write(file, before | cells)
+            if any(it not in before or _differ(cells[it], before[it]) for it in cells):
+                write(file, before | cells)
             files.append(file)
-    return files + _pack_seconds(plan.results / "times", kept, left_out), left_out
+    return files + _pack_seconds(plan.results / "traces", kept, left_out), left_out
 
 
-def job_seconds(times: Path) -> pd.DataFrame:
-    """A row a job, from what Snakemake noted in ``times``: NaN where it was too short to note."""
+def _differ(one: tuple[pa.Table, dict[str, Any]], other: tuple[pa.Table, dict[str, Any]]) -> bool:
+    """Whether two traces do, be one older than the checksum that a restored one has."""
+    return trace.sum_of(*one) != trace.sum_of(*other)
+
+
+def run_seconds(traces: Path) -> pd.DataFrame:
+    """A row per trace in a folder, with what its run took; not of traces that do not say so, as the
+    kept ones of older code.
+    """
     rows = []
-    for path in sorted(times.rglob("*.tsv")):
-        noted = pd.read_csv(path, sep="\t", na_values="-").loc[0, ["s", "cpu_time"]]
-        rows.append((*path.relative_to(times).with_suffix("").parts, *noted))
-    columns = [*KEY, "seconds", "cpu_seconds"]
-    return pd.DataFrame(rows, columns=columns).astype(
-        {"seed": int, "seconds": float, "cpu_seconds": float}
-    )
+    for path in sorted(traces.glob("*/*/*/*.parquet")):
+        with suppress(ValueError):  # no trace, which the tables name
+            metadata = trace.read_metadata(path)
+            if "seconds" in metadata:
+                names = *path.relative_to(traces).parts[:-1], metadata["seed"]
+                rows.append((*names, metadata["seconds"], metadata["cpu_seconds"]))
+    return pd.DataFrame(rows, columns=[*KEY, *COST[:2]]).astype(TYPES)
 
 
 def kept_seconds(kept: Path) -> pd.DataFrame:
@@ -86,37 +96,25 @@ def kept_seconds(kept: Path) -> pd.DataFrame:
     return pd.concat(tables).reindex(columns=columns) if tables else pd.DataFrame(columns=columns)
 
 
-def all_seconds(times: Path, kept: Path) -> pd.DataFrame:
-    """The same of both, what was noted here before what is kept of the same job."""
-    both = pd.concat([job_seconds(times), kept_seconds(kept)])
-    both = both.astype({"seed": int, "seconds": float, "cpu_seconds": float})
+def all_seconds(traces: Path, kept: Path) -> pd.DataFrame:
+    """The same of both, of a run that is in both by the trace."""
+    both = pd.concat([run_seconds(traces), kept_seconds(kept)]).astype(TYPES)
     return both.drop_duplicates(list(KEY)).sort_values(list(KEY), ignore_index=True)
 
 
-def _pack_seconds(times: Path, kept: Path, left_out: list[Path]) -> list[Path]:
-    """Add what Snakemake noted of jobs in ``times`` to the kept tables of seconds, as far as the
-    traces are kept: not of those ``left_out``, though one of the same cell and seed may be kept.
-    """
-    files = []
-    noted = job_seconds(times)
+def _pack_seconds(traces: Path, kept: Path, left_out: list[Path]) -> list[Path]:
+    """Add what runs took to the kept tables of seconds, but of the traces ``left_out``."""
     others = [(*path.parts[-4:-1], int(path.stem)) for path in left_out]
-    noted = noted[~pd.MultiIndex.from_frame(noted[list(KEY)]).isin(others)]
-    here = round(speed.probe(), 1) if len(noted) else 0.0
-    for experiment, jobs in noted.groupby("experiment"):
-        folder = kept / str(experiment)
-        labels = [
-            pq.read_table(file, columns=["problem", "algorithm"])
-            .to_pandas()
-            .drop_duplicates()
-            .assign(seed=int(file.stem))
-            for file in folder.glob("*.parquet")
-        ]
-        if not labels:
-            continue
-        file = folder / "seconds.csv"
+    took = run_seconds(traces)
+    took = took[~pd.MultiIndex.from_frame(took[list(KEY)]).isin(others)]
+    here = round(speed.probe(), 1) if len(took) else 0.0
+    files = []
+    for experiment, runs in took.groupby("experiment"):
+        file = kept / str(experiment) / "seconds.csv"
         before = [pd.read_csv(file)] if file.is_file() else []
-        table = pd.concat([*before, jobs.drop(columns="experiment").assign(speed=here)])
-        table = table.drop_duplicates(list(JOB), keep="last").merge(pd.concat(labels), on=list(JOB))
+        table = pd.concat([*before, runs.drop(columns="experiment").assign(speed=here)])
+        # A trace that was restored took its seconds on another machine.
+        table = table.drop_duplicates([*JOB, "seconds"]).drop_duplicates(list(JOB), keep="last")
         table.sort_values(list(JOB)).to_csv(file, index=False)
         files.append(file)
     return files
@@ -174,7 +172,8 @@ def restore(plan: Plan, kept: Path) -> tuple[list[Path], LeftOut]:
                 elif path.is_file():
                     left_out.there += 1
                 else:
-                    trace.write(path, _record(rows, metadata.pop("hits")), metadata)
+                    columns = {name: rows[name].to_numpy() for name in SCHEMA.names}
+                    trace.write(path, Record.of(columns, metadata.pop("hits")), metadata)
                     written.append(path)
     return written, left_out
 
@@ -185,10 +184,9 @@ def other_settings(traces: list[Kept], plan: Plan, most: int = 8) -> list[str]:
     """
     groups: dict[tuple[str, str, str], Counter[str]] = {}
     for experiment, (problem, algorithm), _, spec in traces:
-        if (spec["target"] or 0.0) < 0:
-            spec = spec | {"target": None}  # as older traces spell it
         asked = plan.experiments[experiment].own.get((problem, algorithm))
-        how = "; ".join(_differences(spec, asdict(asked))) if asked else "not in the config"
+        differences = asked.differences({"spec": spec}) if asked else []
+        how = "; ".join(f"kept with {it}" for it in differences) or "not in the config"
         groups.setdefault((experiment, problem, how), Counter())[algorithm] += 1
     lines = [
         f"{experiment}, {problem}, {', '.join(names)} ({names.total()}): {how}"
@@ -198,25 +196,8 @@ def other_settings(traces: list[Kept], plan: Plan, most: int = 8) -> list[str]:
     return lines[:most] + more
 
 
-def _differences(kept: dict[str, Any], asked: dict[str, Any], of: str = "") -> Iterator[str]:
-    """Each setting in which two specs differ, in words."""
-    for key in dict.fromkeys([*kept, *asked]):
-        has, wanted = kept.get(key, "default"), asked.get(key, "default")
-        if isinstance(has, dict) and isinstance(wanted, dict):
-            yield from _differences(has, wanted, f"{key.partition('_')[0]}'s ")
-        elif has != wanted:
-            yield f"kept with {of}{key} {has}, the config asks for {wanted}"
-
-
 def _seeds(plan: Plan) -> Iterator[tuple[str, range]]:
     return ((name, range(e.runs)) for name, e in plan.experiments.items())
-
-
-def _record(rows: pa.Table, hits: list[int]) -> Record:
-    made = Record(hits=hits)
-    for name, column in made.rows.items():
-        column.frombytes(rows[name].to_numpy().tobytes())
-    return made
 
 
 def write(file: Path, cells: dict[tuple[str, str], tuple[pa.Table, dict[str, Any]]]) -> None:
@@ -231,19 +212,32 @@ def write(file: Path, cells: dict[tuple[str, str], tuple[pa.Table, dict[str, Any
 
 
 def read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str, Any]]]]:
-    """The cells of a kept file, each with the rows and metadata of its trace."""
+    """The cells of a kept file, each with the rows and metadata of its trace.
+
+    Raises:
+        ValueError: the file is damaged; the message names it.
+    """
     try:
-        table = pq.read_table(file)
-        names = [*SCHEMA.names, *LABELS]
-        if table.schema.names != names:
-            raise pa.ArrowInvalid(f"its columns are {table.schema.names}, not {names}")
-    except (pa.ArrowInvalid, OSError) as error:
+        yield from _read(file)
+    except trace.BROKEN as error:
         raise ValueError(f"{file} is no whole file of kept traces: {error}") from error
+
+
+def _read(file: Path) -> Iterator[tuple[tuple[str, str], tuple[pa.Table, dict[str, Any]]]]:
+    table = pq.read_table(file, page_checksum_verification=True)
+    wanted = pa.schema([*SCHEMA, *((name, pa.string()) for name in LABELS)])
+    if (table.schema.names, table.schema.types) != (wanted.names, wanted.types):
+        raise ValueError(
+            f"its columns are {table.schema.names}, not {wanted.names}, or other types"
+        )
     # A cell's rows stand together.
     cells = table.select(["problem", "algorithm"]).to_pandas()
     for cell, rows in cells.groupby(["problem", "algorithm"], sort=False):
         part = table.slice(rows.index[0], len(rows))
-        yield cell, (part.select(SCHEMA.names), json.loads(part["metadata"][0].as_py()))
+        steps, metadata = part.select(SCHEMA.names), json.loads(part["metadata"][0].as_py())
+        if not trace.is_as_written(steps, metadata):
+            raise ValueError(f"the trace of {'/'.join(cell)} is not what was written")
+        yield cell, (steps, metadata)
 
 
 def kept_specs(kept: Path) -> dict[tuple[str, str, str], Spec]:

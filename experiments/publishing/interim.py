@@ -12,10 +12,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from experiments import command, ledger
+from experiments import command
+from experiments import config as configs
 from experiments.paths import ROOT
 from experiments.plan import Plan, load
-from experiments.publishing import redraw
+from experiments.publishing import manifest, redraw
 from experiments.runs import trace
 from experiments.tables import aggregate
 
@@ -51,11 +52,10 @@ def _done(plan: Plan, experiment: str, cell: tuple[str, str]) -> list[Path]:
     """The traces of a cell that are there, but those of other settings or code than it has now."""
     e = plan.experiments[experiment]
     paths = (Path(plan.trace(experiment, *cell, seed)) for seed in range(e.runs))
-    spec, code, classes = e.cells[cell], plan.code(experiment, *cell), ledger.classes()
+    spec, code = e.cells[cell], plan.fingerprint(experiment, *cell)
 
     def is_of_now(path: Path) -> bool:
-        metadata = trace.read(path)[1]
-        return spec.is_that_of(metadata) and classes[metadata["code"]] == code
+        return not trace.misfit(trace.read(path)[1], spec, int(path.stem), code)
 
     return [path for path in paths if path.is_file() and is_of_now(path)]
 
@@ -71,6 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
         shutil.rmtree(folder, ignore_errors=True)  # of fewer runs
         counts = tables(plan, folder / "tables")
         redraw.redraw(folder, args.config)
+        manifest.write(configs.read(*args.config), folder / Path(plan.manifest).name)
     except ValueError as error:
         sys.exit(f"error: {error}")
     for experiment, (done, of) in counts.items():

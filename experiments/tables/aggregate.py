@@ -1,15 +1,18 @@
 """From traces to the two tables of an experiment: one row a run, and curves over its runs.
 
-    python -m experiments.tables.aggregate results/traces/figure_1 --problems ellipsoid levy \\
-        --algorithms ingo cma_es --runs 20 --to results/tables/figure_1
+    python -m experiments.tables.aggregate results/traces/figure_1 \\
+        --cells ellipsoid/ingo levy/ingo --runs 20 --to results/tables/figure_1
+
+Traces are held against the seed that they are named by and, where a cell is given with a key, as
+the workflow does, against the settings and the code that the config asks for.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,11 +20,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from experiments.runs import trace
+from experiments.runs.spec import Spec
 from experiments.tables import commands, files
 
 QUANTITIES = ("f_mean", "batch_min", "batch_mean", "best", "sigma", "condition")
 FIRST = ("f_mean", "batch_min", "batch_mean", "sigma")  # of the first row
 QUANTILES = {"min": 0.0, "q1": 0.25, "median": 0.5, "q3": 0.75, "max": 1.0}
+NO_KEYS: Mapping[tuple[str, str], str] = MappingProxyType({})
 AREAS = ("f_mean", "batch_mean")  # averaged over a run, to say how fast it was
 
 
@@ -85,15 +90,17 @@ def _step(rows: pd.DataFrame, quantity: str, grid: NDArray[np.int64]) -> NDArray
 
 
 def aggregate(
-    cells: Mapping[tuple[str, str], Sequence[Path]],
+    cells: Mapping[tuple[str, str], Sequence[Path]], keys: Mapping[tuple[str, str], str] = NO_KEYS
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The table of runs and the table of curves of an experiment.
 
     Args:
         cells: the traces of each (problem, optimiser), at least one each.
+        keys: what the traces of each are recognised by, where that is asked for.
 
     Raises:
-        ValueError: traces are missing or broken; all of them are named.
+        ValueError: traces are missing, broken, or others than they should be; all of them are
+            named, with what to do.
     """
     rows, curves, broken = [], [], []
     for (problem, algorithm), paths in cells.items():
@@ -102,6 +109,7 @@ def aggregate(
         for path in paths:
             try:
                 table, metadata = trace.read(path)
+                check(path, metadata, keys.get((problem, algorithm), ""))
             except ValueError as error:
                 broken.append(str(error))
             else:
@@ -118,27 +126,40 @@ def aggregate(
     return pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
 
 
-def write(cells: Mapping[tuple[str, str], Sequence[Path]], folder: Path) -> None:
+def check(path: Path, metadata: dict[str, Any], key: str) -> None:
+    """Raise ValueError unless a trace is of the seed that it is named by, and of the settings and
+    the code that ``key`` is of.
+    """
+    spec = Spec.recorded(metadata)
+    why = ""
+    if str(metadata["seed"]) != path.stem:
+        why = f"it is of seed {metadata['seed']}"
+    elif key and trace.key(spec, metadata.get("code", "")) != key:
+        why = f"it is of {spec}, or of other code, {metadata.get('code') or 'unknown'}"
+    if why:
+        raise ValueError(f"{path} is not the run that is asked for: {why}\n{trace.redo(path)}")
+
+
+def write(
+    cells: Mapping[tuple[str, str], Sequence[Path]],
+    folder: Path,
+    keys: Mapping[tuple[str, str], str] = NO_KEYS,
+) -> None:
     """Write runs.parquet and curves.parquet of an experiment.
 
     Raises:
         ValueError: as ``aggregate``.
     """
-    for name, table in zip(("runs", "curves"), aggregate(cells), strict=True):
+    for name, table in zip(("runs", "curves"), aggregate(cells, keys), strict=True):
         files.write_parquet(table, folder / f"{name}.parquet")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Write the tables of an experiment whose runs are all done."""
     args = commands.aggregate_parser(__doc__).parse_args(arguments)
-    cells = {}
-    for problem, algorithm in product(args.problems, args.algorithms):
-        name, _, place = algorithm.partition("=")
-        experiment, key = place.split("/") if place else (args.traces.name, name)
-        folder = args.traces.parent / experiment / problem / key
-        cells[problem, name] = [folder / f"{seed}.parquet" for seed in range(args.runs)]
+    cells = {cell[:2]: cell.traces(args.traces, args.runs) for cell in args.cells}
     try:
-        write(cells, args.to)
+        write(cells, args.to, {cell[:2]: cell.key for cell in args.cells})
     except ValueError as error:
         sys.exit(f"error: {error}")
 

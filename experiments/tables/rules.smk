@@ -3,7 +3,8 @@
 
 rule table:
     input:
-        lambda w: plan.traces(w.experiment),
+        folder.records,
+        lambda w: folder.needed(plan.traces(w.experiment)),
     output:
         plan.tables("{experiment}"),
     log:
@@ -12,7 +13,7 @@ rule table:
         "../../environment.yml"
     params:
         command=lambda w: str(plan.table_command(w.experiment)),
-        code=fingerprint("experiments.tables.aggregate"),
+        code=fingerprint_of_output("experiments.tables.aggregate"),
     shell:
         "{params.command} 2> {log}"
 
@@ -20,7 +21,8 @@ rule table:
 # Evaluations to fixed targets, final values.
 rule summaries:
     input:
-        plan.tables("{experiment}")[0],
+        folder.records,
+        lambda w: folder.needed(plan.tables(w.experiment)[:1]),
     output:
         [
             f"{plan.folder('{experiment}')}/{name}"
@@ -32,7 +34,7 @@ rule summaries:
         "../../environment.yml"
     params:
         command=lambda w: str(plan.summaries_command(w.experiment)),
-        code=fingerprint("experiments.tables.summaries"),
+        code=fingerprint_of_output("experiments.tables.summaries"),
     shell:
         "{params.command} 2> {log}"
 
@@ -40,7 +42,8 @@ rule summaries:
 # Of control: interquartile means, and the probability that one method beats another.
 rule rewards:
     input:
-        plan.tables("{experiment}")[0],
+        folder.records,
+        lambda w: folder.needed(plan.tables(w.experiment)[:1]),
     output:
         multiext(f"{plan.folder('{experiment}')}/rewards", ".csv", ".md"),
     log:
@@ -49,12 +52,14 @@ rule rewards:
         "../../environment.yml"
     params:
         command=lambda w: str(plan.rewards_command(w.experiment)),
-        code=fingerprint("experiments.tables.rewards"),
+        code=fingerprint_of_output("experiments.tables.rewards"),
     shell:
         "{params.command} 2> {log}"
 
 
 rule table_1:
+    input:
+        folder.records,
     output:
         multiext(f"{plan.results}/tables/table_1", ".md", ".tex"),
     log:
@@ -63,6 +68,6 @@ rule table_1:
         "../../environment.yml"
     params:
         command=str(plan.table_1_command()),
-        code=fingerprint("problems.table_1", "problems.synthetic"),
+        code=fingerprint_of_output("problems.table_1", "problems.synthetic"),
     shell:
         "{params.command} 2> {log}"

@@ -5,7 +5,8 @@ from experiments.publishing import report_commands
 
 rule theory:
     input:
-        lambda w: plan.theory_needs(w.question),
+        folder.records,
+        lambda w: folder.needed(plan.theory_needs(w.question)),
     output:
         plan.theory_table("{question}"),
     log:
@@ -21,7 +22,8 @@ rule theory:
 
 rule theory_figure:
     input:
-        plan.theory_table("{question}"),
+        folder.records,
+        lambda w: folder.needed([plan.theory_table(w.question)]),
     output:
         report(
             f"{plan.results}/figures/theory_{{question}}.png",
@@ -36,6 +38,6 @@ rule theory_figure:
         "../../environment.yml"
     params:
         command=lambda w: str(plan.theory_figure_command(w.question)),
-        code=lambda w: fingerprint(f"figures.theory.{w.question}"),
+        code=lambda w: fingerprint_of_output(f"figures.theory.{w.question}"),
     shell:
         "{params.command} 2> {log}"

@@ -37,14 +37,14 @@ def rollouts_parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def workflow(times: Path, to: Path) -> Command:
+def workflow(traces: Path, to: Path) -> Command:
     """What the workflow itself costs, as a share of the runs that were timed."""
-    return Command.of(WORKFLOW, times=times, to=to)
+    return Command.of(WORKFLOW, traces=traces, to=to)
 
 
 def workflow_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(WORKFLOW, about)
-    made.add_argument("--times", type=Path, required=True, help="Snakemake's notes of jobs")
+    made.add_argument("--traces", type=Path, required=True, help="traces, with their seconds")
     made.add_argument("--kept", type=Path, default=KEPT, help="kept traces, with their seconds")
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
     return made

@@ -12,7 +12,9 @@ rule iteration:
     threads: lambda w: workflow.cores
     params:
         command=str(plan.timing_command("iteration")),
-        code=fingerprint("experiments.timing.iteration", "algorithms.ingo", "algorithms.cma_es"),
+        code=fingerprint_of_output(
+            "experiments.timing.iteration", "algorithms.ingo", "algorithms.cma_es"
+        ),
     shell:
         "{params.command} 2> {log}"
 
@@ -27,7 +29,7 @@ rule rollouts:
     threads: lambda w: workflow.cores
     params:
         command=str(plan.timing_command("rollouts")),
-        code=fingerprint("experiments.timing.rollouts"),
+        code=fingerprint_of_output("experiments.timing.rollouts"),
     shell:
         "{params.command} 2> {log}"
 
@@ -43,6 +45,6 @@ rule workflow:
     threads: lambda w: workflow.cores
     params:
         command=str(plan.timing_command("workflow")),
-        code=fingerprint("experiments.timing.workflow"),
+        code=fingerprint_of_output("experiments.timing.workflow"),
     shell:
         "{params.command} 2> {log}"

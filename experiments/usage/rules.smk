@@ -13,8 +13,10 @@ rule usage:
     conda:
         "../../environment.yml"
     params:
-        command=str(compare(config["root_seed"], plan.results / "usage")),
-        code=fingerprint("experiments.usage.compare", "algorithms.ingo", "algorithms.fast_ingo"),
+        command=str(compare(plan.root_seed, plan.results / "usage")),
+        code=fingerprint_of_output(
+            "experiments.usage.compare", "algorithms.ingo", "algorithms.fast_ingo"
+        ),
         # whose SVM and data it is; the other libraries are in the fingerprint
         library=lambda w: version("scikit-learn"),
     shell:
