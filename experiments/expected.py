@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from experiments import speed as speeds
 from experiments.paths import KEPT
-from experiments.publishing import archive
 from experiments.runs.spec import Spec
 
 A_JOB = 0.5  # seconds beside its iterations (results/published/workflow.md)
@@ -44,6 +43,11 @@ class Expected:
     @classmethod
     def by_kept(cls, kept: Path = KEPT, speed: float | None = None) -> Expected:
         """What the kept seconds let one expect on a machine of that speed (None: of this one)."""
+        # half a second, which a workflow that has no run to do can spare
+        import pandas as pd
+
+        from experiments.publishing import archive
+
         jobs = archive.kept_seconds(kept)
         if jobs.empty:
             return cls([{} for _ in ALIKE], 1.0)
@@ -51,7 +55,7 @@ class Expected:
         theirs = jobs["speed"].astype(float).fillna(speeds.UNKNOWN)
         jobs["here"] = jobs["seconds"] * theirs / here
         cells = jobs.groupby(list(archive.KEY[:3]))["here"].mean()
-        specs = archive.kept_specs(kept)
+        specs = {cell: spec.canonical for cell, spec in archive.kept_specs(kept).items()}
         known = [(specs[cell], seconds) for cell, seconds in cells.items() if cell in specs]
         rates: list[dict[Hashable, float]] = [
             pd.Series([seconds / spec.budget for spec, seconds in known])
@@ -66,10 +70,23 @@ class Expected:
         """Of a run, and whether runs of its settings are kept, so that this is more than a guess
         from the runs that are most alike.
         """
+        spec = spec.canonical
         for key, rates in zip(ALIKE, self.rates, strict=True):
             if (rate := rates.get(key(spec))) is not None:
                 return max(A_JOB, rate * spec.budget), key is ALIKE[0]
         return A_JOB, False
+
+
+def minutes(spec: Spec, seeds: int) -> int:
+    """Minutes to ask of a cluster for some runs, one after the other: three times what is expected
+    of a slow node, since none was measured, and ten to start.
+    """
+    return 10 + ceil(3 * seeds * _on_slow_node().seconds(spec)[0] / 60)
+
+
+@cache
+def _on_slow_node() -> Expected:
+    return Expected.by_kept(speed=speeds.UNKNOWN)
 
 
 def _problem(spec: Spec) -> Hashable:
