@@ -5,7 +5,7 @@
 
 All other arguments are Snakemake's, which does the work as a child process. Shown of what it says
 are its errors; all of it is in the log that is named. Ctrl-C, SIGTERM and SIGHUP stop it and its
-jobs by SIGINT, since Snakemake may hang on SIGTERM with many short jobs.
+jobs by SIGINT, since Snakemake may hang on SIGTERM with many short jobs. So does a full disk.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-import yaml
-
+from experiments import config as configs
 from experiments.command import parser
 from experiments.config import ConfigError
 from experiments.expected import OTHER_JOB, Expected
+from experiments.failures import HEADING, UPDATE, disk_full, with_logs
 from experiments.plan import Plan, load
 
 SNAKEMAKE = (sys.executable, "-m", "snakemake")
@@ -97,18 +97,19 @@ class Child:
 # The first line of what is not about an error, or says again what an error says.
 OTHERS = re.compile(
     r"\[\w{3} \w{3} .* \d{4}\]$|Select jobs|Execute \d|\d+ of \d+ steps|RuleException|CalledProcess"
+    r"|Exiting because|The disk that holds|Complete log"
 )
 
 
 def errors(lines: Iterator[str]) -> Iterator[str]:
-    """Those of Snakemake's lines that are about an error, with the log of the job that failed; an
-    empty text for each of the others.
+    """Those of Snakemake's lines that are about an error, with the log of the job that failed, and
+    the list of all such jobs at the end; an empty text for each of the others.
     """
     shown = False
-    for line in lines:
-        if OTHERS.match(line):
+    for line, log in with_logs(lines):
+        if OTHERS.match(line) or "/slurm_logs/" in log:
             shown = False
-        elif re.match(r"Error in|\w*(Error|Exception)\b", line):
+        elif re.match(r"Error in|\w*(Error|Exception)\b", line) or HEADING.match(line):
             shown = True
         yield line if shown else ""
 
@@ -138,7 +139,7 @@ def jobs_to_do(plan: Plan, dry_run: str, expected: Expected) -> tuple[list[Job],
     }
     jobs, guessed = [], 0
     for made, log in re.findall(r"^    output: (.*)\n    log: (.*)$", dry_run, re.MULTILINE):
-        paths = made.split(", ")
+        paths = made.replace(UPDATE, "").split(", ")
         for path in (path for path in paths if path in specs):
             spec, seed = specs[path]
             seconds, known = expected.seconds(spec)
@@ -268,7 +269,7 @@ def main(arguments: list[str] | None = None) -> None:
     again = args.again or shlex.join(["python", "-m", "experiments.progress", *given])
     try:
         keys = dict(word.split("=", 1) for word in args.config)
-        keys = {key: yaml.safe_load(value) for key, value in keys.items()}
+        keys = {key: configs.value(value) for key, value in keys.items()}
         plan = load("config.yaml", *args.configfile, **keys)
         targets = [plan.picture(args.figure)] if args.figure else []
     except ConfigError as error:
@@ -302,6 +303,7 @@ def run(plan: Plan, words: list[str], cores: int, figure: str | None, again: str
         dry = list(child.lines(60.0))
         if child.process.returncode:
             terminal.say(*([line for line in errors(iter(dry)) if line] or dry))
+            terminal.say(*when_full(plan, again))
             sys.exit(child.process.returncode)
         if any("Nothing to be done" in line for line in dry):
             terminal.say("Nothing to do: all is there.", where(plan, figure))
@@ -313,13 +315,18 @@ def run(plan: Plan, words: list[str], cores: int, figure: str | None, again: str
         child = Child(words)
         for line in errors(child.lines(1.0)):
             if line:
-                failed += line.startswith("Error in")
                 terminal.say(line)
-            if terminal.due:
+            failed += (new := line.startswith("Error in"))
+            if due := terminal.due:
                 terminal.status(progress.line(failed))
+            if (new or due) and (full := when_full(plan, again)):
+                child.stop()
+                terminal.say(*full)
+                sys.exit(1)
         code = child.process.returncode
         if code:
-            terminal.say(f"Not complete: {failed} jobs failed, see above. To try again: {again}")
+            ended = f"Not complete: {failed} jobs failed, see above. To try again: {again}"
+            terminal.say(*(when_full(plan, again) or [ended]))
         else:
             terminal.say(where(plan, figure))
         sys.exit(code if code >= 0 else 128 - code)  # a signal, as shells number it
@@ -355,8 +362,14 @@ def kept(progress: Progress | None, plan: Plan) -> str:
     done, of = progress.runs
     return (
         f"{done:,} of {of:,} runs are done and kept in {plan.results}/traces, those under way "
-        "start anew."
+        "continue where they stopped, if their optimiser's state can be saved."
     )
+
+
+def when_full(plan: Plan, again: str) -> list[str]:
+    """What is said of a full disk; nothing of another one."""
+    full = disk_full(plan.results)
+    return [f"{full}, then: {again}"] if full else []
 
 
 def where(plan: Plan, figure: str | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
 import pytest
 import tables
@@ -62,6 +64,8 @@ def test_tables_of_a_study_that_is_still_going_are_kept_if_asked_for(
     asked = ["--tables", str(tmp_path / "results" / "interim" / "tables")] if interim else []
     publish.main(asked)
     assert runs(published / "tables", "tiny") == (3 if interim else 7)
+    of_kept = json.loads((published / "manifest.json").read_text())
+    assert of_kept["runs"]["experiments"]["tiny"]["ellipsoid/es"]["runs"] == 1
     assert redrawn == [published]
     # the traces go with the tables, into this folder and no other
     assert [p.name for p in (published / "traces").rglob("*.parquet")] == ["0.parquet"]

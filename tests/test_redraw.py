@@ -53,8 +53,8 @@ def test_what_is_kept_can_be_redrawn_on_another_processor_and_says_the_same(tmp_
     )  # fmt: skip
     assert {"figures/figure_1", "claims", "variants"} <= set(done.stdout.split())
     kept = _files(PUBLISHED)
-    # all but what tables are made from, the ledger, the page, the film, and what was measured
-    others = ("traces", "config.yaml", "ledger.jsonl", "README.md")
+    # all but what tables are made from, ledger, manifest, page, film, and what was measured
+    others = ("traces", "config.yaml", "ledger.jsonl", "manifest.json", "README.md")
     kept = {p for p in kept if p.parts[0] not in others}
     kept = {p for p in kept if p.stem not in ("film", *readme.SPEED)}
     assert _files(tmp_path) == kept

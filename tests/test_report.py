@@ -20,6 +20,7 @@ from experiments.publishing.study import Study
 
 PARTS = (
     "algorithms", "problems", "experiments", "figures", "profiles", "Snakefile", "environment.yml",
+    "requirements.lock",
 )  # fmt: skip
 
 

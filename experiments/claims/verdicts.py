@@ -24,6 +24,7 @@ from experiments.tables.estimates import Estimate
 from experiments.tables.reader import Missing, Tables
 
 CLAIMS = Path(__file__).with_name("claims.yaml")
+MANIFEST = "Runs, machine and versions: [manifest.json](manifest.json)."
 COLUMNS = (
     "id", "claim", "place", "measure", "value", "low", "high", "threshold", "verdict", "why",
     "figure",
@@ -168,7 +169,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
 
 
 def markdown(table: pd.DataFrame) -> str:
-    """The claims as a Markdown table, and the reasons below it."""
+    """The claims as a Markdown table, the reasons below it, and what the results come from."""
     lines = [
         "| | claim | verdict | measure | value (95 %) | threshold |",
         "|---|---|---|---|---|---|",
@@ -184,7 +185,7 @@ def markdown(table: pd.DataFrame) -> str:
     reasons = [
         f"- **{row['id']}** ({row['place']}). {row['why']}" for row in table.to_dict("records")
     ]
-    return "\n".join([*lines, "", *reasons, ""])
+    return "\n".join([*lines, "", *reasons, "", MANIFEST, ""])
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -122,7 +122,7 @@ def about(kept: Path, ledger: Path) -> str:
     """Where the numbers are from (machine, days, versions), and sizes that belong to no target."""
     known, jobs = footprint.read(kept), archive.kept_seconds(kept)
     days = " to ".join(dict.fromkeys(known.get("runs", [])))
-    where = "; ".join(text for text in (_machine(ledger), days) if text)
+    where = "; ".join(text for text in (machine(ledger), days) if text)
     sentences = [
         f"From the kept seconds of {len(jobs):,} jobs on one core "
         f"each{f' ({where})' if where else ''}; wall time on {CORES} cores is half of them. Disk "
@@ -151,7 +151,7 @@ def versions(kept: Path) -> dict[str, str]:
     }
 
 
-def _machine(ledger: Path) -> str:
+def machine(ledger: Path) -> str:
     """The machine of the ledger's last entry: system, architecture, processor."""
     lines = ledger.read_text(encoding="utf-8").splitlines() if ledger.is_file() else []
     return str(json.loads(lines[-1]).get("machine", "")) if lines else ""

@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from experiments import command
+from experiments import config as configs
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.plan import load
-from experiments.publishing import archive, readme, redraw
+from experiments.publishing import archive, manifest, readme, redraw
 from experiments.publishing.readme import SPEED
 
 
@@ -59,6 +60,9 @@ def main(arguments: list[str] | None = None) -> None:
         for name in SPEED:
             for file in plan.results.glob(f"{name}.*"):
                 shutil.copy(file, published / file.name)
+        # of all that is kept, not of this run alone
+        config = configs.read(*args.config, published / "config.yaml")
+        manifest.write(config, published / "manifest.json", KEPT)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     redraw.redraw(published)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from experiments.command import Command, parser
 from experiments.paths import PUBLISHED, ROOT
 from experiments.plan import Plan
+from experiments.publishing.commands import laid_over
 from experiments.publishing.symbols import plain
 
 PAGES = "experiments.publishing.report_pages"
@@ -48,13 +48,10 @@ def pages(results: Path, configs: Sequence[str | Path], to: str) -> Command:
 
     Args:
         results: folder of what they show.
-        configs: the files that Snakemake has read, those of the command line first, though they are
-            laid over the others; some of them twice.
+        configs: the files that Snakemake has read.
         to: folder of the pages.
     """
-    files = dict.fromkeys(os.path.relpath(file) for file in configs)
-    ordered = sorted(files, key=lambda file: file != os.path.relpath(ROOT / "config.yaml"))
-    return Command.of(PAGES, results, config=ordered, to=to)
+    return Command.of(PAGES, results, config=laid_over(configs), to=to)
 
 
 def pages_parser(about: str | None) -> argparse.ArgumentParser:

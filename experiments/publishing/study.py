@@ -12,6 +12,7 @@ from experiments.config import Experiment
 from experiments.plan import Plan
 from experiments.publishing.symbols import plain
 from experiments.tables.reader import Missing, Tables
+from figures.commands import MANIFEST
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,13 @@ class Study:
         return plain(self.plan.title(figure)) if figure in self.plan.figures else _of(figure)
 
     def caption(self, figure: str) -> list[str]:
-        """The paragraphs of a figure's caption; empty if it was not drawn."""
+        """The paragraphs of a figure's caption, but for the link to the manifest beside it; empty
+        if it was not drawn.
+        """
         file = self.folder / "figures" / f"{figure}.md"
         text = file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-        return [plain(paragraph.strip()) for paragraph in text.split("\n\n") if paragraph.strip()]
+        paragraphs = (paragraph.strip() for paragraph in text.split("\n\n"))
+        return [plain(words) for words in paragraphs if words not in ("", MANIFEST)]
 
     @property
     def figures(self) -> list[str]:
