@@ -222,12 +222,17 @@ def test_a_second_snakemake_says_who_has_the_folder_and_changes_nothing(pair, tm
     project.configure(**PAIR)
     first = project.start("--cores", "1", "--until", "trace_tiny_0")
     wait_for(project.trace("levy/es", 0).is_file)
-    before = contents(project)
-    text = project.snakemake("--cores", "1", "--config", "runs=3", ok=False)
+    os.killpg(first.pid, signal.SIGSTOP)  # it must not end before the second has tried
+    try:
+        before = contents(project)
+        text = project.snakemake("--cores", "1", "--config", "runs=3", ok=False)
+        after = contents(project)
+    finally:
+        os.killpg(first.pid, signal.SIGCONT)
     assert f"results is in use by process {first.pid} on " in text
     assert "Traceback" not in text
     assert "rule trace" not in text
-    assert before.items() <= contents(project).items()
+    assert after == before
     assert first.communicate(timeout=100)
     assert first.returncode == 0
     for seed, trace in enumerate(pair):
