@@ -154,7 +154,7 @@ PAIR = {
     "experiments": {
         "tiny": {
             "dim": 4,
-            "budget": 250_000,
+            "budget": 600_000,  # a second or two
             "target": None,
             "problems": {"levy": {}},
             "algorithms": {"es": {"step_size": 0.01}},
@@ -188,6 +188,7 @@ def test_after_a_kill_seeds_that_are_done_are_not_run_again(pair, tmp_path, tmp_
         rewrite(older, code="other")
     process = project.start(*command)
     wait_for(lambda: "seed 0: wrote" in log(results))
+    time.sleep(0.2)  # seed 1 is past its first batch
     if what == "job":
         kill(alive(jobs))
     elif what == "Snakemake":
