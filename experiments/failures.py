@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.runs import job
+
 MOST = 20  # jobs that are listed
-FULL = 10e6  # a disk with fewer bytes free is full
+FULL = job.ROOM  # a disk with fewer bytes free is full: no run starts there either
 HEADING = re.compile(r"\d+ jobs? failed:$")
 INTERRUPTED = "interrupted (SIGINT)"
 
