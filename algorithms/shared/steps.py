@@ -20,7 +20,8 @@ def checked(before: S, after: S, *parameters: Array) -> S:
     sum of its squares is not, from about 1e154 on. One product finds both.
     """
     for parameter in parameters:
-        if not isfinite(np.vdot(parameter, parameter)):
+        flat = parameter.ravel("K")  # no copy, whatever the order
+        if not isfinite(np.vdot(flat, flat)):
             return diverged(before, "a step left its range")
     return after
 
