@@ -61,7 +61,7 @@ class ASEBO:
         samples: N, even, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
         step_size: η, of Adam.
         initial_std: σ, which stays as it is.
-        shaping: "standardise" or "centred_ranks".
+        shaping: "standardise", "centred_ranks", "log_ranks" or "raw".
         isotropic_iterations: the first ones, drawn with α = 1 while G fills; at least 2.
         explained_variance: ε, between 0 and 1.
         decay: γ, between 0 and 1; a gradient's variance decays by γ² per iteration.

@@ -40,7 +40,7 @@ class ES:
         samples: N, even, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
         step_size: α, "default" 0.01.
         initial_std: σ, which stays as it is.
-        shaping: "centred_ranks" or "standardise".
+        shaping: "centred_ranks", "log_ranks", "standardise" or "raw".
         optimiser: "adam" or "sgd" (μ ← μ − α g).
         divide_by_std: divide g by σ, which makes it the gradient of the smoothed f (of u, that is).
 

@@ -21,6 +21,7 @@ class FastINGO(GaussianSearch):
 
     Args: as GaussianSearch, with the paper's step size 1/√d as the default, and
         mean_step: "new" moves the mean by σ_{t+1}² as above, "old" by σ_t².
+        flat: "end" where all values of a batch are equal and h is 0/0, or "continue" with h = 0.
     Ends as ``flat``, ``diverged`` or ``not_positive_definite``.
 
     Source: Section 6, "Fast-INGO (diagonal case of INGO)", Algorithm 1.
@@ -30,16 +31,20 @@ class FastINGO(GaussianSearch):
 
     step_size: float | settings.Rule = "1/sqrt(d)"
     mean_step: str = "new"
+    flat: str = "end"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         checks.choice("mean_step", self.mean_step, ("new", "old"))
+        checks.choice("flat", self.flat, ("end", "continue"))
 
     def init(self, mean: Array, rng: np.random.Generator) -> DiagonalGaussian:
         return DiagonalGaussian.isotropic(mean, self.initial_std)
 
     def tell(self, state: DiagonalGaussian, samples: Samples, values: Array) -> DiagonalGaussian:
         w, ended = self.weights(state.mean.size, values)
+        if ended and ended.reason == Stop.FLAT and self.flat == "continue":
+            return state
         if ended:
             return replace(state, ended=ended)
         z = samples.z

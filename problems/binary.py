@@ -7,7 +7,9 @@ import numpy as np
 from problems.interface import Array, Problem
 
 
-def binary_reconstruction(instance: np.random.Generator, dim: int) -> Problem:
+def binary_reconstruction(
+    instance: np.random.Generator, dim: int, w_seed: int | None = None
+) -> Problem:
     """‖sign(x − ½) − w‖² − ‖sign(w) − w‖² on x ∈ {0, 1}^d, with w ~ N(0, I) drawn for each run.
 
     Computed as Σ 4|w_i| over the wrong bits, which is the same sum without its cancellations: both
@@ -17,6 +19,7 @@ def binary_reconstruction(instance: np.random.Generator, dim: int) -> Problem:
     Args:
         instance: stream for w; the same for all optimisers of a seed.
         dim: d ≥ 2.
+        w_seed: draw w from this seed instead: the same for all runs.
 
     The first probability of a 1 is ½ everywhere.
 
@@ -24,7 +27,9 @@ def binary_reconstruction(instance: np.random.Generator, dim: int) -> Problem:
     """
     if isinstance(dim, bool) or not isinstance(dim, int) or dim < 2:
         raise ValueError(f"dim is {dim!r}; allowed: a whole number ≥ 2")
-    w = instance.standard_normal(dim)
+    if w_seed is not None and (type(w_seed) is not int or w_seed < 0):
+        raise ValueError(f"w_seed is {w_seed!r}; allowed: null or a whole number ≥ 0")
+    w = (instance if w_seed is None else np.random.default_rng(w_seed)).standard_normal(dim)
     solution = (w > 0.0).astype(float)
     costs = 4.0 * np.abs(w)
 

@@ -7,15 +7,18 @@ and Levy's sin²(πw) with w = 1 + u as sin²(πu).
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, log10
 
 import numpy as np
 
 from problems.interface import Array, Problem
 
 
-def ellipsoid(dim: int) -> Problem:
-    """Σ 10^(6(i−1)/(d−1)) x_i². Source: Table 1."""
-    w = _scales(dim, 6)
+def ellipsoid(dim: int, condition: float = 1e6) -> Problem:
+    """Σ c^((i−1)/(d−1)) x_i² with the condition number c. Source: Table 1, where c = 10⁶."""
+    if isinstance(condition, bool) or not 1.0 <= condition < inf:
+        raise ValueError(f"condition is {condition!r}; allowed: a number ≥ 1")
+    w = _scales(dim, log10(condition))
     return _problem(
         "Ellipsoid",
         r"\sum_{i=1}^{d} 10^{\frac{6(i-1)}{d-1}} x_i^2",

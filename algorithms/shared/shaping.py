@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -70,4 +70,43 @@ def centred_ranks(values: Array) -> tuple[Array, Ending | None]:
     return rank / (2.0 * (values.size - 1)) - 0.5, None
 
 
-SHAPINGS = {"centred_ranks": centred_ranks, "standardise": standardise}
+def log_ranks(values: Array) -> tuple[Array, Ending | None]:
+    """Weights by rank that favour the better half of a batch, centred.
+
+    u_i = 1 − N max(0, ln(N/2 + 1) − ln rank_i) / Σ_j max(0, ln(N/2 + 1) − ln rank_j)
+
+    Equal values share the mean of their weights.
+
+    Args:
+        values: (N,) function values; infinities are ranked, a NaN ends the run as ``diverged``.
+
+    Returns:
+        (N,) u with Σ u = 0, negative for good values as those of the other shapings; or the values
+        as they are and the reason why there is none.
+
+    Source: Ollivier et al. (2017), Section 2.2, with the selection scheme of CMA-ES as Wierstra et
+        al. (2014), "fitness shaping", write it. Differs: times −N, so that a batch is weighed by
+        u/N, as by the others.
+    """
+    if np.isnan(values).any():
+        return values, Ending(Stop.DIVERGED)
+    n = values.size
+    utility = np.maximum(0.0, log(n / 2 + 1) - np.log(np.arange(1, n + 1)))
+    utility /= utility.sum()
+    # from the mean of the weights of positions below and up to those of equal values
+    ordered, total = np.sort(values), np.concatenate([[0.0], utility.cumsum()])
+    first, last = ordered.searchsorted(values, "left"), ordered.searchsorted(values, "right")
+    return 1.0 - n * (total[last] - total[first]) / (last - first), None
+
+
+def raw(values: Array) -> tuple[Array, Ending | None]:
+    """The values themselves; one that is not finite ends the run as ``diverged``."""
+    return values, None if np.isfinite(values).all() else Ending(Stop.DIVERGED)
+
+
+SHAPINGS = {
+    "centred_ranks": centred_ranks,
+    "log_ranks": log_ranks,
+    "raw": raw,
+    "standardise": standardise,
+}

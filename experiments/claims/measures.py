@@ -5,6 +5,8 @@ The arguments after ``tables`` are those of a part in claims.yaml.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -25,39 +27,46 @@ def success_rate(
 
 
 def wins(
-    tables: Tables,
-    experiment: str,
-    problem: str,
-    algorithm: str,
-    than: str,
-    column: str = "best",
-    within: float | None = None,
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str = "best"
 ) -> Estimate:
     """Share of seeds on which ``algorithm`` ends with a smaller value of a column than ``than``.
 
-    Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins. If the runs
-    are cut ``within`` so many evaluations, the best value is known by the TARGETS that it has
-    reached: the one with more of them wins, and of equal ones the one that was there first.
+    Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins.
 
     Raises:
         Missing: they have no seed in common.
-        ValueError: ``within`` goes with the best value only.
     """
-    if within is not None and column != "best":
-        raise ValueError(f"column is {column!r}, of which a trace has no value at {within:g}")
+    a, b = _paired(tables, experiment, problem, algorithm, than)
+    time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
+    done = np.isfinite(time_a) & np.isfinite(time_b)
+    better = np.where(done, time_a < time_b, a[column] < b[column])
+    return wilson(int(better.sum()), len(better))
+
+
+def ahead(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, within: float
+) -> Estimate:
+    """Share of seeds on which ``algorithm`` has reached more of the TARGETS than ``than`` within so
+    many evaluations, or as many and the last of them sooner.
+
+    Raises:
+        Missing: they have no seed in common.
+    """
+    a, b = _paired(tables, experiment, problem, algorithm, than)
+    pairs = zip(a["hits"], b["hits"], strict=True)
+    return wilson(sum(_got(x, within) > _got(y, within) for x, y in pairs), len(a))
+
+
+def _paired(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The runs of two optimisers on the seeds that both have run."""
     a = tables.runs(experiment, problem, algorithm).set_index("seed")
     b = tables.runs(experiment, problem, than).set_index("seed")
     both = a.index.intersection(b.index)
     if both.empty:
         raise Missing(f"no seed of both {algorithm} and {than} on {problem} in {experiment}")
-    a, b = a.loc[both], b.loc[both]
-    if within is not None:
-        pairs = zip(a["hits"], b["hits"], strict=True)
-        return wilson(sum(_got(x, within) > _got(y, within) for x, y in pairs), len(both))
-    time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
-    done = np.isfinite(time_a) & np.isfinite(time_b)
-    better = np.where(done, time_a < time_b, a[column] < b[column])
-    return wilson(int(better.sum()), len(better))
+    return a.loc[both], b.loc[both]
 
 
 def _got(hits: Any, within: float) -> tuple[int, float]:
@@ -66,6 +75,72 @@ def _got(hits: Any, within: float) -> tuple[int, float]:
     """
     times = [float(t) for t in hits if t <= within]
     return len(times), -times[-1] if times else 0.0
+
+
+# ---- over several settings of a method, the optimisers NAME_1, NAME_0.5, … of an experiment ----
+
+
+def _settings(tables: Tables, experiment: str, algorithm: str) -> list[str]:
+    """The optimisers that are ``algorithm`` with other settings, by their names."""
+    named = tables.table(experiment)["algorithm"].unique()
+    found = [name for name in named if re.fullmatch(rf"{algorithm}(_[\d.e-]+)+", name)]
+    if not found:
+        raise Missing(f"no settings of {algorithm} in {experiment}")
+    return found
+
+
+def more_solved(
+    tables: Tables, experiment: str, algorithm: str, than: str, target: float = 1e-10
+) -> Estimate:
+    """Share of the runs that reached the target, over all problems and settings of a method, minus
+    that of another; mean over the seeds that have run all of them.
+    """
+
+    def shares(method: str) -> pd.Series:
+        runs = tables.table(experiment)
+        runs = runs[runs["algorithm"].isin(_settings(tables, experiment, method))]
+        reached = np.isfinite(evaluations_to(runs, target))
+        by_seed = runs.assign(reached=reached).groupby("seed")["reached"].agg(["mean", "size"])
+        whole: pd.Series = by_seed.loc[by_seed["size"] == by_seed["size"].max(), "mean"]
+        return whole
+
+    both = pd.concat([shares(algorithm), shares(than)], axis=1, join="inner")
+    if both.empty:
+        raise Missing(f"no seed of all settings of {algorithm} and {than} in {experiment}")
+    return resampled(_mean, (both.iloc[:, 0] - both.iloc[:, 1]).to_numpy(dtype=float))
+
+
+def wins_at_best(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str
+) -> Estimate:
+    """As ``wins``, each method at the setting that is its best on the other seeds: the one whose
+    median run reached 1e-10 after the fewest evaluations, or else has the smallest best value.
+    """
+
+    def keys(method: str) -> pd.DataFrame:
+        """A row per seed, a column per setting: what the run is compared by, the smaller the
+        better.
+        """
+        columns = {}
+        for name in _settings(tables, experiment, method):
+            runs = tables.runs(experiment, problem, name)
+            times = evaluations_to(runs, 1e-10)
+            pairs = zip(times, runs["best"], strict=True)
+            found = [(0, t) if np.isfinite(t) else (1, best) for t, best in pairs]
+            columns[name] = pd.Series(found, index=runs["seed"])
+        return pd.concat(columns, axis=1).dropna()
+
+    a, b = keys(algorithm), keys(than)
+    seeds = a.index.intersection(b.index)
+    if len(seeds) < 2:
+        raise Missing(f"no seeds of all settings of {algorithm} and {than} on {problem}")
+
+    def at_best(runs: pd.DataFrame, seed: int) -> Any:
+        others = runs.loc[seeds].drop(seed)
+        medians = {name: sorted(column)[len(column) // 2] for name, column in others.items()}
+        return runs.loc[seed, min(medians, key=lambda name: medians[name])]
+
+    return wilson(sum(at_best(a, seed) < at_best(b, seed) for seed in seeds), len(seeds))
 
 
 def final_ratio(
@@ -79,12 +154,15 @@ def final_ratio(
     return resampled(_ratio_of_medians, a, b)
 
 
-def linearity(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
-    """Median over runs of R² of log10(target) against the evaluations to it, from 1 to 1e-10.
+def linearity(
+    tables: Tables, experiment: str, problem: str, algorithm: str, start: float = 1.0
+) -> Estimate:
+    """Median over runs of R² of log10(target) against the evaluations to it, from ``start`` to
+    1e-10.
 
     A run that did not reach the last of them has R² = 0: it may have stalled on a straight way.
     """
-    first = TARGETS.index(1.0)
+    first = TARGETS.index(start)
 
     def r2(hits: Any) -> float:
         x = np.asarray(hits[first:], dtype=float)
@@ -104,6 +182,34 @@ def slowdown(
         evaluations_to(tables.runs(experiment, problem, name), target) for name in (algorithm, than)
     )
     return resampled(_ratio_of_medians, a, b)
+
+
+def fewer_evaluations(
+    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, target: float
+) -> Estimate:
+    """aRT to the target, ``than`` over ``algorithm``: evaluations of all runs, up to the target or
+    to their ends, over the number of runs that reached it.
+    """
+
+    def runs(name: str) -> Array:
+        """A row per run: its evaluations, and whether it reached the target."""
+        table = tables.runs(experiment, problem, name)
+        time = evaluations_to(table, target)
+        reached = np.isfinite(time)
+        spent = np.where(reached, time, table["evaluations"])
+        return np.stack([spent, reached], axis=-1).astype(float)
+
+    a, b = runs(algorithm), runs(than)
+    return resampled(lambda x, y: _art(y) / _art(x), a, b)
+
+
+def last_progress(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
+    """Median over runs of the evaluations to the last of the TARGETS that a run reached, five a
+    decade, over all its evaluations: 1 for a run that still descends, small for one that stalled.
+    """
+    runs = tables.runs(experiment, problem, algorithm)
+    last = np.array([hits[-1] if len(hits) else 0.0 for hits in runs["hits"]], dtype=float)
+    return resampled(_median, last / runs["evaluations"].to_numpy(dtype=float))
 
 
 def rotation(tables: Tables, experiment: str, plain: str, problem: str, algorithm: str) -> Estimate:
@@ -130,27 +236,52 @@ def diverged(
 
 
 def reached(
-    tables: Tables, experiment: str, algorithm: str, than: str, within: float = np.inf
+    tables: Tables,
+    experiment: str,
+    algorithm: str,
+    than: str,
+    within: float = np.inf,
+    targets: str = "spanned",
 ) -> Estimate:
-    """Ratio of the shares of targets 1e2 … 1e-10, over all problems, reached within so many
-    evaluations; of the seeds that an optimiser has run on all of them.
+    """Ratio of the shares of targets that were reached within so many evaluations: of each
+    problem's own targets, mean over problems; of the seeds that an optimiser has run on all of
+    them.
+
+    The targets of a problem are those that the methods span: from the largest that some run of the
+    experiment does not have at its first batch, to the smallest that some run reached. With
+    ``fixed`` ones they are 1e2 … 1e-10 on all problems.
 
     Raises:
         Missing: one of the two lacks a problem of the other, or has no such seed.
     """
-    first = TARGETS.index(100.0)
     problems = tables.problems(experiment, algorithm)
     problems += [p for p in tables.problems(experiment, than) if p not in problems]
+    spans = {p: spanned(tables, experiment, p) for p in problems}
+    if targets == "fixed":
+        spans = dict.fromkeys(problems, (TARGETS.index(100.0), len(TARGETS)))
 
     def shares(name: str) -> Array:
-        cells = [tables.runs(experiment, p, name).set_index("seed")["hits"] for p in problems]
-        counts = [cell.map(lambda run: np.sum(np.asarray(run[first:]) <= within)) for cell in cells]
-        means: Array = pd.concat(counts, axis=1, join="inner").mean(axis=1).to_numpy(dtype=float)
+        found = []
+        for p, (first, last) in spans.items():
+            cell = tables.runs(experiment, p, name).set_index("seed")["hits"]
+            count = cell.map(lambda run, a=first, b=last: np.sum(np.asarray(run[a:b]) <= within))
+            found.append(count / (last - first))
+        means: Array = pd.concat(found, axis=1, join="inner").mean(axis=1).to_numpy(dtype=float)
         if not means.size:
             raise Missing(f"no seed of {name} on all problems of {experiment}")
         return means
 
     return resampled(lambda a, b: _mean(a) / _mean(b), shares(algorithm), shares(than))
+
+
+def spanned(tables: Tables, experiment: str, problem: str) -> tuple[int, int]:
+    """First and last (excluded) of the TARGETS that the runs of an experiment span on a problem."""
+    runs = tables.table(experiment)
+    runs = runs[runs["problem"] == problem]
+    excess = runs["first_batch_min"] - runs["minimum"]
+    last = max(len(hits) for hits in runs["hits"])
+    first = min(bisect_right(TARGETS, -worst, key=lambda t: -t) for worst in excess)
+    return min(first, last - 1), last
 
 
 def drift(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:
@@ -217,6 +348,11 @@ def _median(a: Array) -> Any:
     return np.median(a, axis=-1)
 
 
+def _art(runs: Array) -> Any:
+    with np.errstate(divide="ignore"):
+        return runs[..., 0].sum(axis=-1) / runs[..., 1].sum(axis=-1)
+
+
 def _ratio_of_medians(a: Array, b: Array) -> Any:
     with np.errstate(invalid="ignore", divide="ignore"):
         return _median(a) / _median(b)
@@ -227,9 +363,14 @@ MEASURES: dict[str, Callable[..., Estimate]] = {
     for f in (
         success_rate,
         wins,
+        ahead,
+        more_solved,
+        wins_at_best,
         final_ratio,
         linearity,
         slowdown,
+        fewer_evaluations,
+        last_progress,
         rotation,
         diverged,
         reached,

@@ -6,7 +6,7 @@ python -m experiments.claims.verdicts --tables results/tables --to results/claim
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import product
@@ -71,19 +71,68 @@ class Part:
         return False if e.high < low or e.low > high else None
 
 
-def parts(claim: dict[str, Any]) -> Iterator[Part]:
-    """The parts of a claim: a list among the arguments stands for one part each."""
+QUANTIFIERS = ("all", "can", "may", "overall")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a claim says of some parts together, by its quantifier.
+
+    all       holds if every part holds; it is about one part, since each of them is a statement
+    can, may  holds if one part holds, fails if all fail
+    overall   holds if more than half of the parts hold, fails if half of them fail
+    """
+
+    quantifier: str
+    setting: str  # at which it is judged, if it says so
+    parts: tuple[Part, ...]
+
+    def holds(self, outcomes: Sequence[bool | None]) -> bool | None:
+        """Whether it does, given what came of its parts; None if that is inconclusive."""
+        held, failed, n = outcomes.count(True), outcomes.count(False), len(outcomes)
+        if self.quantifier == "overall":
+            return True if 2 * held > n else False if 2 * failed >= n else None
+        if self.quantifier in ("can", "may"):
+            return True if held else False if failed == n else None
+        return True if held == n else False if failed else None
+
+    @property
+    def asked(self) -> str:
+        """How many of its parts have to hold."""
+        n = len(self.parts)
+        least = n // 2 + 1 if self.quantifier == "overall" else 1
+        return f"{self.quantifier}: {least} of {n} suffices"
+
+
+def statements(claim: dict[str, Any]) -> Iterator[Statement]:
+    """The statements of a claim. A list among the arguments of an entry stands for one part each,
+    which are one statement each if the quantifier is ``all``, and one together otherwise.
+    """
     for entry in claim["parts"]:
         settings = dict(entry)
         measure = settings.pop("measure")
+        quantifier = settings.pop("quantifier", claim["quantifier"])
+        setting = settings.pop("setting", "")
         low, high = settings.pop("at_least", None), settings.pop("at_most", None)
         choices = [v if isinstance(v, list) else [v] for v in settings.values()]
-        for values in product(*choices):
-            yield Part(measure, dict(zip(settings, values, strict=True)), low, high)
+        entries = tuple(
+            Part(measure, dict(zip(settings, values, strict=True)), low, high)
+            for values in product(*choices)
+        )
+        together = [entries] if quantifier != "all" else [(part,) for part in entries]
+        yield from (Statement(quantifier, setting, some) for some in together)
 
 
-def read_as(claim: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """The claim with other arguments, in those of its parts whose measure takes them."""
+def parts(claim: dict[str, Any]) -> Iterator[Part]:
+    """The parts of all its statements."""
+    for statement in statements(claim):
+        yield from statement.parts
+
+
+def read_as(claim: dict[str, Any], changes: dict[str, Any] | list[Any]) -> dict[str, Any]:
+    """The claim with other entries, or with other arguments in those whose measure takes them."""
+    if isinstance(changes, list):
+        return claim | {"parts": changes}
 
     def other(entry: dict[str, Any]) -> dict[str, Any]:
         taken = signature(MEASURES[entry["measure"]]).parameters
@@ -93,79 +142,137 @@ def read_as(claim: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """The parts of a claim that hold, that fail, and that are inconclusive (too few runs, or no
-    value), each with its estimate; and those without runs, each with what is missing.
-    """
+class Judged:
+    """A statement, what came of it, and of its parts: an estimate, or what is missing for it."""
 
-    held: list[tuple[Part, Estimate]]
-    failed: list[tuple[Part, Estimate]]
-    unclear: list[tuple[Part, Estimate]]
-    missing: list[tuple[Part, str]]
+    statement: Statement
+    found: list[tuple[Part, Estimate | str]]
+
+    @classmethod
+    def of(cls, statement: Statement, tables: Tables) -> Judged:
+        """A statement, judged on the tables."""
+        found: list[tuple[Part, Estimate | str]] = []
+        for part in statement.parts:
+            try:
+                found.append((part, part.estimate(tables)))
+            except Missing as missing:
+                found.append((part, str(missing)))
+        return cls(statement, found)
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the statement does; None if there are too few runs, or none."""
+        return self.statement.holds([outcome(part, found) for part, found in self.found])
+
+    def with_outcome(self, asked: bool | None) -> list[tuple[Part, Estimate]]:
+        """Its parts of which this came, each with its estimate."""
+        return [
+            (part, found)
+            for part, found in self.found
+            if isinstance(found, Estimate) and part.holds(found) is asked
+        ]
+
+
+def outcome(part: Part, found: Estimate | str) -> bool | None:
+    """Whether a part holds, None without runs."""
+    return part.holds(found) if isinstance(found, Estimate) else None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The statements of a claim, judged."""
+
+    statements: list[Judged]
 
     @classmethod
     def of(cls, claim: dict[str, Any], tables: Tables) -> Judgement:
-        """The parts of a claim, judged on the tables."""
-        judgement = cls([], [], [], [])
-        by_outcome = {True: judgement.held, False: judgement.failed, None: judgement.unclear}
-        for part in parts(claim):
-            try:
-                estimate = part.estimate(tables)
-            except Missing as missing:
-                judgement.missing.append((part, str(missing)))
-            else:
-                by_outcome[part.holds(estimate)].append((part, estimate))
-        return judgement
+        """Of a claim, judged on the tables."""
+        return cls([Judged.of(statement, tables) for statement in statements(claim)])
 
     @property
     def verdict(self) -> str:
-        """Every part holds: reproduced. Some hold and some fail: partly. Every part fails: not
+        """All statements hold: reproduced. Some hold and some fail: partly. All fail: not
         reproduced. Otherwise not tested: there are too few runs, or none.
         """
-        if self.held and self.failed:
+        outcomes = [judged.holds for judged in self.statements]
+        if True in outcomes and False in outcomes:
             return "partly"
-        if self.unclear or self.missing:
+        if None in outcomes:
             return "not tested"
-        return "reproduced" if self.held else "not reproduced"
+        return "reproduced" if True in outcomes else "not reproduced"
 
     @property
     def holding(self) -> str:
-        """How many parts hold, of how many."""
-        others = len(self.failed) + len(self.unclear) + len(self.missing)
-        return f"{len(self.held)} of {len(self.held) + others}"
+        """How many statements hold, of how many."""
+        held = sum(judged.holds is True for judged in self.statements)
+        return f"{held} of {len(self.statements)}"
+
+    @property
+    def settings(self) -> dict[str, Judgement]:
+        """By the setting that its statements are judged at, if they say so."""
+        named = dict.fromkeys(j.statement.setting for j in self.statements if j.statement.setting)
+        return {
+            name: Judgement([j for j in self.statements if j.statement.setting == name])
+            for name in named
+        }
 
 
 def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
-    """The row of a claim: its verdict, the reasons, and the numbers of one part: the first that
-    fails; if none fails, the first inconclusive one; otherwise the first.
+    """The row of a claim: its verdict, the reasons, and the numbers of one part: of the first
+    statement that fails; if none fails, of the first inconclusive one; otherwise of the first.
 
-    Where the text leaves open what a claim is about, the claim has other ``readings``, by name: the
-    arguments that they change. The reasons include their verdicts.
+    Where a claim is judged at several settings, or the text leaves open what it is about, the
+    reasons include the verdict at each setting, with each of its other ``readings`` (the arguments
+    that they change, or their entries, by name), and with what it would take.
     """
     row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
     its = Judgement.of(claim, tables)
-    lacking = "; ".join(dict.fromkeys(reason for _, reason in its.missing))
-    if not (found := its.failed + its.unclear + its.held):
+    missing = [f for j in its.statements for _, f in j.found if isinstance(f, str)]
+    lacking = "; ".join(dict.fromkeys(missing))
+    found = [
+        (part, estimate)
+        for of in (False, None, True)
+        for judged in its.statements
+        if judged.holds is of
+        for asked in (of, False, None, True)
+        for part, estimate in judged.with_outcome(asked)
+    ]
+    if not found:
         empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
         return row | empty | {"verdict": its.verdict, "why": lacking}
     why = [claim["why"], f"{its.holding} parts hold."]
-    few = [(part, e) for part, e in its.unclear if not np.isnan(e.value)]
-    for word, some in (("Fails", its.failed), ("Too few runs to tell", few)):
+    why += [_together(judged) for judged in its.statements if len(judged.found) > 1]
+    open_parts = [pair for j in its.statements if j.holds is None for pair in j.with_outcome(None)]
+    for word, some in (
+        ("Fails", [p for j in its.statements if j.holds is False for p in j.with_outcome(False)]),
+        ("Too few runs to tell", [(p, e) for p, e in open_parts if not np.isnan(e.value)]),
+    ):
         if some:
             shown = "; ".join(
                 f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
             )
             why.append(f"{word}: {shown}.")
-    if undefined := [str(part) for part, e in its.unclear if np.isnan(e.value)]:
+    if undefined := [str(part) for part, e in open_parts if np.isnan(e.value)]:
         why.append(f"Has no value: {'; '.join(undefined)}.")
     if lacking:
         why.append(f"Not run: {lacking}.")
-    for reading, changes in claim.get("readings", {}).items():
-        judged = Judgement.of(read_as(claim, changes), tables)
-        why.append(f"With {reading}: {judged.verdict}, {judged.holding}.")
+    others = {name[0].upper() + name[1:]: judged for name, judged in its.settings.items()}
+    for word, key in (("With", "readings"), ("What it would take,", "takes")):
+        for name, changes in claim.get(key, {}).items():
+            others[f"{word} {name}"] = Judgement.of(read_as(claim, changes), tables)
+    why += [f"{name}: {other.verdict}, {other.holding}." for name, other in others.items()]
     part, e = found[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
     return row | numbers | {"measure": str(part), "verdict": its.verdict, "why": " ".join(why)}
+
+
+def _together(judged: Judged) -> str:
+    """How many parts of a statement hold, and how many have to."""
+    held = sum(outcome(part, found) is True for part, found in judged.found)
+    its = judged.statement
+    where = f" {its.setting}" if its.setting else ""
+    cases = f"{held} of {len(judged.found)} cases of {its.parts[0].measure} hold{where}"
+    return f"{cases} ({its.asked})."
 
 
 def markdown(table: pd.DataFrame) -> str:
