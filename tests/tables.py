@@ -36,6 +36,7 @@ def cell(problem, algorithm, evaluations, best=1e-11, stop="target", **columns):
             "best": best,
             "batch_min": best,
             "first_batch_mean": 100.0,
+            "first_batch_min": 1.0,
             "first_sigma": 1.0,
             "sigma": 1.0,
             "hits": [hits(e) for e in evaluations],

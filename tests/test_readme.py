@@ -231,8 +231,10 @@ def test_symbols_are_spelt_in_unicode(latex, text):
 
 def test_reasons_are_taken_from_what_the_rule_wrote():
     why = (
-        "Read so. 3 of 6 parts hold. Fails: wins(a, b_0.1) = 0.2 [0.1, 0.4]; diverged(c) = 0 [0, 0]"
+        "Read so. 3 of 6 parts hold. 1 of 2 cases of wins hold (can: 1 of 2 suffices). "
+        "Fails: wins(a, b_0.1) = 0.2 [0.1, 0.4]; diverged(c) = 0 [0, 0]"
         ". Too few runs to tell: wins(a, d) = 0.5 [0.2, 0.9]. Not run: no table. "
+        "At the paper's step: reproduced, 2 of 2. "
         "With f at the mean: not reproduced, 0 of 6. With the rest: partly, 4 of 6."
     )
     reasons = verdicts_page.Reasons.of(why, {"why": "Read so."})
@@ -241,10 +243,14 @@ def test_reasons_are_taken_from_what_the_rule_wrote():
         "Fails": [("wins(a, b_0.1)", Estimate(0.2, 0.1, 0.4)), ("diverged(c)", Estimate(0, 0, 0))],
         "Too few runs to tell": [("wins(a, d)", Estimate(0.5, 0.2, 0.9))],
     }
-    assert reasons.other == ["Not run: no table."]
+    assert reasons.other == [
+        "1 of 2 cases of wins hold (can: 1 of 2 suffices).",
+        "Not run: no table.",
+    ]
     assert reasons.readings == [
-        ("f at the mean", "not reproduced", "0 of 6"),
-        ("the rest", "partly", "4 of 6"),
+        ("At the paper's step", "reproduced", "2 of 2"),
+        ("With f at the mean", "not reproduced", "0 of 6"),
+        ("With the rest", "partly", "4 of 6"),
     ]
 
 

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 CLAIMS = [
     {
         "id": 1,
+        "quantifier": "all",
         "parts": [
             {
                 "measure": "success_rate",
@@ -30,6 +31,7 @@ CLAIMS = [
     },
     {
         "id": 2,
+        "quantifier": "all",
         "parts": [
             {
                 "measure": "slowdown",
@@ -123,4 +125,7 @@ def test_the_config_pairs_every_reading_with_the_optimiser_of_the_same_file():
         "fast_ingo_ddof_0": "fast_ingo",
         "ingo_ddof_0": "ingo",
         "fast_ingo_old": "fast_ingo",
+        "fast_ingo_flat": "fast_ingo",
+        "igo_ranks": "igo",
+        "es_raw": "es",
     }

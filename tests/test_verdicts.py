@@ -18,6 +18,7 @@ from experiments.claims.measures import MEASURES
 from experiments.claims.verdicts import COLUMNS, judge
 from experiments.paths import KEPT, PUBLISHED
 from experiments.publishing import archive
+from experiments.runs.record import TARGETS
 from experiments.tables import estimates
 from experiments.tables.estimates import bootstrap, wilson
 from experiments.tables.reader import Missing, Tables
@@ -154,7 +155,8 @@ def test_linearity_slowdown_and_reached(made):
     assert (e.value, e.low, e.high) == (4.0, 4.0, 4.0)
     assert MEASURES["slowdown"](made, "e", "p", "never", "fast").value == INF
     # 61 targets from 1e2 to 1e-10, of which "never" reached those above and at 1
-    assert MEASURES["reached"](made, "e", "never", "fast").value == pytest.approx(11 / 61)
+    of = {"targets": "fixed"}
+    assert MEASURES["reached"](made, "e", "never", "fast", **of).value == pytest.approx(11 / 61)
 
 
 def test_two_that_never_get_there_have_no_ratio(made):
@@ -184,7 +186,7 @@ def test_only_targets_within_the_evaluations_count(made):
     has those eleven at once.
     """
     for within, count in ((99, 10), (100, 11), (1000, 61)):
-        e = MEASURES["reached"](made, "e", "fast", "never", within=within)
+        e = MEASURES["reached"](made, "e", "fast", "never", within=within, targets="fixed")
         assert e.value == pytest.approx(count / 11)
 
 
@@ -196,22 +198,20 @@ def test_a_reading_changes_the_arguments_that_a_measure_takes():
     assert "column" not in entry["parts"][1]
 
 
-def test_who_wins_within_some_evaluations_has_reached_more_targets_by_then(tmp_path):
+def test_who_is_ahead_has_reached_more_targets_by_then(tmp_path):
     """Of two that have reached as many, who was there first; and nobody of two that are alike."""
     hits = {"a": [5, 90, 300], "b": [7, 80, 200, 400], "none": []}
     cells = [tables.cell("p", name, [INF]).assign(hits=[own]) for name, own in hits.items()]
     tables.write(tmp_path, "e", *cells)
 
     def first(a, b, within):
-        return MEASURES["wins"](Tables(tmp_path), "e", "p", a, b, within=within).value
+        return MEASURES["ahead"](Tables(tmp_path), "e", "p", a, b, within=within).value
 
     for within, winner in ((4, None), (6, "a"), (79, "a"), (80, "b"), (90, "b"), (9999, "b")):
         assert first("a", "b", within) == (winner == "a"), within
         assert first("b", "a", within) == (winner == "b"), within
     assert first("none", "a", 1000) == first("a", "a", 1000) == 0.0
     assert first("a", "none", 1000) == 1.0
-    with pytest.raises(ValueError, match="column is 'f_mean', of which a trace has no value at 9"):
-        MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b", "f_mean", 9)
 
 
 def test_wins_and_diverged_look_at_the_column_that_they_are_given(tmp_path):
@@ -239,6 +239,35 @@ def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
     assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "broken").value == 0.25
 
 
+def test_targets_are_those_that_the_runs_span(tmp_path):
+    """On p from below the largest first value, 50, down to 1e-10; on q down to 1 only, which "b"
+    alone reached; so that q, where "a" is far behind, weighs as much as p.
+    """
+    at = {target: TARGETS.index(target) for target in (39.81, 1.0, 1e-10)}
+
+    def hits(last):
+        return [list(range(1, at[last] + 2))] * 8
+
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a", [INF] * 8, first_batch_min=50.0).assign(hits=hits(1e-10)),
+        tables.cell("p", "b", [INF] * 8, first_batch_min=[50.0] + [20.0] * 7).assign(
+            hits=hits(1.0)
+        ),
+        tables.cell("q", "a", [INF] * 8, first_batch_min=50.0).assign(hits=hits(39.81)),
+        tables.cell("q", "b", [INF] * 8, first_batch_min=50.0).assign(hits=hits(1.0)),
+    )
+    own = Tables(tmp_path)
+    assert measures.spanned(own, "e", "p") == (at[39.81], at[1e-10] + 1)
+    assert measures.spanned(own, "e", "q") == (at[39.81], at[1.0] + 1)
+    n = at[1.0] + 1 - at[39.81]
+    p_b = n / (at[1e-10] + 1 - at[39.81])
+    assert MEASURES["reached"](own, "e", "a", "b").value == pytest.approx((1 + 1 / n) / (p_b + 1))
+    fixed = MEASURES["reached"](own, "e", "a", "b", targets="fixed").value
+    assert fixed == pytest.approx((61 + 3) / (11 + 11))
+
+
 def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
     """Of 61 targets on each of two problems: all and 11, over 11 and 11; and run by run."""
     tables.write(
@@ -249,7 +278,7 @@ def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
         tables.cell("p", "b", [INF] * 8),
         tables.cell("q", "b", [INF] * 8),
     )
-    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b", targets="fixed")
     assert (e.value, e.low, e.high) == pytest.approx(((61 + 11) / 22,) * 3)
 
 
@@ -261,7 +290,7 @@ def test_reached_counts_the_seeds_that_are_done_on_all_problems(tmp_path):
         tables.cell("q", "b", [INF] * 3),
     ]
     tables.write(tmp_path, "e", *uneven)
-    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b")
+    e = MEASURES["reached"](Tables(tmp_path), "e", "a", "b", targets="fixed")
     assert e.value == pytest.approx((61 + (11 + 61 + 11) / 3) / 22)
     tables.write(tmp_path, "e", uneven[0], uneven[1].assign(seed=[8, 9, 10]), *uneven[2:])
     with pytest.raises(Missing, match="no seed of a on all problems of e"):
@@ -281,6 +310,98 @@ def test_wins_needs_a_seed_that_both_have_run(tmp_path):
     tables.write(tmp_path, "e", tables.cell("p", "a", [100.0, 200.0]), later)
     with pytest.raises(Missing, match="no seed of both a and b on p in e"):
         MEASURES["wins"](Tables(tmp_path), "e", "p", "a", "b")
+
+
+def test_last_progress_is_the_share_of_the_run_before_its_last_target(tmp_path):
+    """Of 1e6 evaluations: the last target after half of them in most runs; none at all is 0."""
+    hits = [[1, 500_000]] * 5 + [[1, 900_000]] * 2 + [[]]
+    tables.write(tmp_path, "e", tables.cell("p", "a", [INF] * 8).assign(hits=hits))
+    assert MEASURES["last_progress"](Tables(tmp_path), "e", "p", "a").value == 0.5
+
+
+def test_linearity_may_start_later(tmp_path):
+    """Bent down to 1e-4, and straight from there on."""
+    bent = tables.cell("p", "bent", [INF] * 8)
+    first, late = TARGETS.index(1.0), TARGETS.index(1e-4)
+    x = np.arange(len(TARGETS))
+    x[:late] = x[:late] ** 3 // late**2
+    tables.write(tmp_path, "e", bent.assign(hits=[list(x)] * 8))
+    own = Tables(tmp_path)
+    assert x[first] < first
+    assert MEASURES["linearity"](own, "e", "p", "bent").value < 0.999
+    assert MEASURES["linearity"](own, "e", "p", "bent", start=1e-4).value == pytest.approx(1.0)
+
+
+def test_fewer_evaluations_is_a_ratio_of_expected_running_times(tmp_path):
+    """Of eight runs four reach 1e-10 after 1,000 and four end after 1e6: (4·1,000 + 4e6)/4."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "all", [500] * 8),
+        tables.cell("p", "half", [1000] * 4 + [INF] * 4),
+        tables.cell("p", "never", [INF] * 8),
+    )
+    own = Tables(tmp_path)
+    art = 1000 + 1e6
+    e = MEASURES["fewer_evaluations"](own, "e", "p", "all", "half", target=1e-10)
+    assert e.value == pytest.approx(art / 500)
+    assert e.low < e.value < e.high
+    assert MEASURES["fewer_evaluations"](own, "e", "p", "all", "never", target=1e-10).value == INF
+    back = MEASURES["fewer_evaluations"](own, "e", "p", "half", "all", target=1e-10)
+    assert back.value == pytest.approx(500 / art)
+
+
+@pytest.fixture
+def steps(tmp_path):
+    """Two methods at two steps on two functions; a_step_1 is of another method."""
+    tables.write(
+        tmp_path,
+        "e",
+        *(
+            tables.cell(p, name, times, best=best)
+            for p in ("p", "q")
+            for name, times, best in (
+                ("a_1", [4000] * 8, 1e-11),
+                ("a_0.5", [2000] * 7 + [INF], [1e-11] * 7 + [9.0]),
+                ("b_1", [3000] * 8, 1e-11),
+                ("b_0.5", [INF] * 8, 5.0),
+                ("a_step_1", [10] * 8, 1e-11),
+            )
+        ),
+    )
+    return Tables(tmp_path)
+
+
+def test_more_solved_counts_all_steps_of_a_method(steps):
+    """15 of 16 runs against 8 of 16, on each function."""
+    e = MEASURES["more_solved"](steps, "e", "a", "b")
+    assert e.value == pytest.approx(15 / 16 - 8 / 16)
+    assert MEASURES["more_solved"](steps, "e", "b", "a").value == -e.value
+    assert MEASURES["more_solved"](steps, "e", "a", "a").value == 0.0
+    assert MEASURES["more_solved"](steps, "e", "a_step", "b").value == 0.5
+    with pytest.raises(Missing, match="no settings of c in e"):
+        MEASURES["more_solved"](steps, "e", "c", "a")
+
+
+def test_wins_at_best_takes_the_step_that_is_best_on_the_other_seeds(steps):
+    """a at a half takes 2,000, b at one 3,000; on the last seed a at a half never gets there."""
+    assert MEASURES["wins_at_best"](steps, "e", "p", "a", "b").value == 7 / 8
+    assert MEASURES["wins_at_best"](steps, "e", "p", "b", "a").value == 1 / 8
+    assert MEASURES["wins_at_best"](steps, "e", "p", "a", "a").value == 0.0
+
+
+def test_the_step_is_chosen_without_the_seed_that_it_is_judged_on(tmp_path):
+    """Were it chosen on all three seeds, the median of the second would decide for a_2 on it."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a_1", [100, 900, 200]),
+        tables.cell("p", "a_2", [150, 110, 400]),
+        tables.cell("p", "b_1", [140, 140, 140]),
+    )
+    # without seed 0: medians (the larger of two) 900 and 400, so a_2: 150 against 140 loses
+    # without seed 1: 200 and 400, so a_1: 900 loses; without seed 2: 900 and 150, so a_2: 400 loses
+    assert MEASURES["wins_at_best"](Tables(tmp_path), "e", "p", "a", "b").value == 0.0
 
 
 def test_diverged_and_drift(made):
@@ -333,7 +454,7 @@ def test_measures_of_the_theory(theory):
 
 def claim(*parts):
     base = {"id": 1, "claim": "c", "place": "p", "figure": "f", "why": "because."}
-    return {**base, "parts": list(parts)}
+    return {**base, "quantifier": "all", "parts": list(parts)}
 
 
 def part(algorithm, **bounds):
@@ -360,6 +481,58 @@ def part(algorithm, **bounds):
 )
 def test_verdicts(made, parts, verdict):
     assert judge(claim(*parts), made)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "algorithms", "verdict"),
+    [
+        ("can", ["fast", "never"], "reproduced"),
+        ("may", ["never", "fast"], "reproduced"),
+        ("can", ["never", "lost"], "not reproduced"),
+        ("can", ["never", "half"], "not tested"),
+        ("can", ["never", "absent"], "not tested"),
+        ("can", ["fast", "absent"], "reproduced"),
+        ("overall", ["fast", "slow", "never"], "reproduced"),
+        ("overall", ["fast", "never"], "not reproduced"),
+        ("overall", ["fast", "slow", "half", "never"], "not tested"),
+        ("overall", ["fast", "never", "lost", "half"], "not reproduced"),
+        ("overall", ["fast", "slow", "half"], "reproduced"),
+        ("all", ["fast", "never"], "partly"),
+    ],
+)
+def test_the_quantifier_says_how_many_parts_have_to_hold(made, quantifier, algorithms, verdict):
+    entry = claim(part(algorithms, at_least=0.65))
+    assert judge(entry | {"quantifier": quantifier}, made)["verdict"] == verdict
+    own = claim(part(algorithms, at_least=0.65) | {"quantifier": quantifier})
+    assert judge(own, made)["verdict"] == verdict
+
+
+def test_parts_that_count_together_are_one_and_the_reasons_say_so(made):
+    entry = claim(part(["fast", "never"], at_least=0.8), part("slow", at_least=0.8))
+    row = judge(entry | {"quantifier": "can"}, made)
+    assert row["measure"] == "success_rate(p, fast)"
+    assert row["why"] == (
+        "because. 2 of 2 parts hold. 1 of 2 cases of success_rate hold (can: 1 of 2 suffices)."
+    )
+    row = judge(entry | {"quantifier": "overall"}, made)
+    assert row["measure"] == "success_rate(p, never)"
+    assert (
+        "1 of 2 parts hold. 1 of 2 cases of success_rate hold (overall: 2 of 2 suffices). Fails: "
+        "success_rate(p, never) = 0 [0, 0.161]." in row["why"]
+    )
+
+
+def test_settings_and_what_it_would_take_are_judged_beside_the_claim(made):
+    entry = claim(
+        part("fast", at_least=0.8) | {"setting": "at the paper's step"},
+        part(["slow", "never"], at_least=0.8) | {"setting": "over the steps"},
+    ) | {"takes": {"patience": [part("half", at_least=0.25)]}}
+    row = judge(entry, made)
+    assert (row["verdict"], row["measure"]) == ("partly", "success_rate(p, never)")
+    assert row["why"].endswith(
+        "At the paper's step: reproduced, 1 of 1. Over the steps: partly, 1 of 2. "
+        "What it would take, patience: reproduced, 1 of 1."
+    )
 
 
 def test_the_row_shows_the_part_that_decides(made):
@@ -413,16 +586,29 @@ CONFIG = plan.load(ROOT / "config.yaml")
 EXPERIMENTS = CONFIG.experiments
 
 
+def others(entry):
+    """What the readings of a claim change, and what it would take."""
+    return [*entry.get("readings", {}).values(), *entry.get("takes", {}).values()]
+
+
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_every_claim_is_whole(entry):
     """Known measures with their own arguments, a threshold for each part, a reason, a place."""
-    assert set(entry) - {"readings"} == {"id", "claim", "place", "figure", "why", "parts"}
+    assert set(entry) - {"readings", "takes"} == {
+        "id", "claim", "quantifier", "place", "figure", "why", "parts",
+    }  # fmt: skip
     assert all(entry.values())
-    for changes in entry.get("readings", {}).values():
+    assert entry["quantifier"] in verdicts.QUANTIFIERS
+    entries = list(entry["parts"])
+    for changes in others(entry):
         read = verdicts.read_as(entry, changes)
-        assert all(any(p.get(k) == v for p in read["parts"]) for k, v in changes.items())
-    for p in entry["parts"]:
-        arguments = set(p) - {"measure", "at_least", "at_most"}
+        if isinstance(changes, list):
+            entries += changes
+        else:
+            assert all(any(p.get(k) == v for p in read["parts"]) for k, v in changes.items())
+    for p in entries:
+        assert p.get("quantifier", "all") in verdicts.QUANTIFIERS
+        arguments = set(p) - {"measure", "at_least", "at_most", "quantifier", "setting"}
         wanted = signature(MEASURES[p["measure"]]).parameters.values()
         named = {a.name for a in wanted if a.kind is not a.VAR_KEYWORD} - {"tables"}
         needed = {a.name for a in wanted if a.default is a.empty} & named
@@ -437,7 +623,7 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
     """A name that is run nowhere would turn a claim into "not tested" without a word."""
     theory = {f"theory_{name}" for name in CONFIG.theory}
     assert entry["figure"] in CONFIG.figures.keys() | theory
-    for changes in ({}, *entry.get("readings", {}).values()):
+    for changes in ({}, *others(entry)):
         for p in verdicts.parts(verdicts.read_as(entry, changes)):
             own = p.arguments
             if "experiment" not in own:
@@ -445,6 +631,13 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
             for experiment in {own[key] for key in ("experiment", "plain") if key in own}:
                 run = EXPERIMENTS[experiment]
                 for name in {own[key] for key in ("algorithm", "than") if key in own}:
+                    if p.measure in ("more_solved", "wins_at_best"):
+                        assert (
+                            f"{name}_1" in run.algorithms
+                            or f"{name}_1_1" in run.algorithms
+                            or (f"{name}_5" in run.algorithms)
+                        )
+                        continue
                     assert name in run.algorithms
                     assert "problem" not in own or (own["problem"], name) in run.cells
 
@@ -452,11 +645,56 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_the_runs_of_the_config_suffice_for_every_threshold_on_a_share(entry):
     """All of them for it, or all against it, must be able to clear the threshold."""
-    for p in verdicts.parts(entry):
-        if p.measure in ("success_rate", "wins", "diverged"):
+    judged = [verdicts.read_as(entry, changes) for changes in ({}, *others(entry))]
+    for p in (p for of in judged for p in verdicts.parts(of)):
+        if p.measure in ("success_rate", "wins", "ahead", "wins_at_best", "diverged"):
             n = EXPERIMENTS[p.arguments["experiment"]].runs
             outcomes = {p.holds(wilson(k, n)) for k in (0, n)}
             assert outcomes == {True, False}, f"{p} with {n} runs"
+
+
+def test_thresholds_are_those_that_were_fixed():
+    """Before the runs that they are about, or listed in the header of claims.yaml as changed."""
+    found = {}
+    for entry in CLAIMS:
+        for p in entry["parts"]:
+            at = (p["measure"], p.get("at_least"), p.get("at_most"))
+            found.setdefault(entry["id"], []).append(at)
+    high, low = ("success_rate", 0.8, None), ("success_rate", None, 0.2)
+    wins, bound = ("wins", 0.8, None), ("bound_ratio", None, 1.0)
+    fall, reach = ("exponent", None, -0.85), ("reached", 0.9, None)
+    assert found == {
+        1: [("linearity", 0.98, None)] * 2,
+        2: [high, low],
+        3: [high, low],
+        4: [low, ("success_rate", None, 0.3)],
+        5: [("more_solved", 0.05, None)] * 2,
+        6: [("linearity", 0.98, None), ("slowdown", 1.0, None)],
+        7: [low, ("last_progress", 0.5, None)],
+        8: [low, high],
+        9: [wins],
+        10: [low, wins],
+        11: [wins, low],
+        12: [wins, ("wins_at_best", 0.7, None)],
+        13: [("rotation", 0.9, 1.1), ("success_rate", None, 0.3)],
+        14: [("larger_reward", 0.5, None)],
+        15: [("larger_reward", 0.5, None)],
+        16: [("success_rate", 0.7, None)],
+        17: [("final_ratio", None, 0.1), ("success_rate", None, 0.3), ("wins", 0.7, None)],
+        18: [("ahead", 0.8, None), ("diverged", 0.8, None), wins],
+        19: [("diverged", 0.8, None), low],
+        20: [reach] * 3,
+        21: [bound, fall],
+        22: [bound, fall, ("exponent", None, 2.0)],
+        23: [bound, fall, ("exponent", None, 1.0), bound],
+        24: [("largest", None, 4.5)],
+        25: [("largest", None, 1e-4)],
+        26: [("hyper_parameters", None, 0.99), ("hyper_parameters", None, 1.0)],
+        27: [("largest", None, 4.5)],
+        28: [bound],
+        29: [wins],
+        30: [wins],
+    }
 
 
 def test_ids_are_unique_and_ordered():

@@ -19,10 +19,11 @@ from experiments.tables.estimates import Estimate
 
 ORDER = ("reproduced", "partly", "not reproduced", "not tested")
 SEGMENT = re.compile(
-    r"(?<=\.) (?=Fails: |Too few runs to tell: |Has no value: |Not run: |With |\d+ of \d+ parts)"
+    r"(?<=\.) (?=Fails: |Too few runs to tell: |Has no value: |Not run: |\d+ of \d+ (?:parts|cases)"
+    rf"|[A-Z][^:]*: (?:{'|'.join(ORDER)}), \d+ of)"
 )
 JUDGED = re.compile(r"(\w+\([^()]*\)) = (\S+) \[(\S+), (\S+)\]")
-READ = re.compile(r"With (.+): ([a-z ]+), (\d+ of \d+)\.$")
+READ = re.compile(rf"(.+): ({'|'.join(ORDER)}), (\d+ of \d+)\.$")
 
 
 @dataclass
@@ -126,7 +127,7 @@ def details(study: Study) -> Iterator[str]:
         for kind, some in reasons.parts.items():
             lines += [f"- {words[kind]}: {in_words(study, claim, *part)}" for part in some]
         lines += [f"- {plain(text)}" for text in reasons.other]
-        lines += [f"- With {plain(name)}: **{v}**, {n} parts." for name, v, n in reasons.readings]
+        lines += [f"- {plain(name)}: **{v}**, {n} parts." for name, v, n in reasons.readings]
         yield "\n".join(lines)
 
 

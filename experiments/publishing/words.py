@@ -14,7 +14,14 @@ from experiments.publishing.study import Study
 from experiments.tables.estimates import Estimate
 from experiments.tables.rewards import COLUMNS as REWARDS
 
-SHARES = ("success_rate", "wins", "diverged")  # measures that are shares of runs
+SHARES = (
+    "success_rate",
+    "wins",
+    "ahead",
+    "wins_at_best",
+    "diverged",
+    "last_progress",
+)  # measures that are shares of runs
 COLUMNS = {
     "best": "the best value so far",
     "f_mean": "f at the mean of the distribution",
@@ -41,7 +48,13 @@ ESTIMATORS = {
     "single": "the estimate from one sample",
 }
 FORMS = {"theorem_3": "Theorem 3's closed form", "framework": "Algorithm 3's closed form"}
-METHODS = {"ingo": "INGO", "fast_ingo": "Fast-INGO", "cma_es": "CMA-ES", "ingo_step": "INGOstep"}
+METHODS = {
+    "ingo": "INGO",
+    "ingo_step": "INGOstep",
+    "fast_ingo": "Fast-INGO",
+    "igo": "IGO",
+    "cma_es": "CMA-ES",
+}
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -144,9 +157,47 @@ def _success_rate(v: Value, a: dict[str, Any]) -> str:
 def _wins(v: Value, a: dict[str, Any]) -> str:
     n = a["named"]
     by = COLUMNS[a.get("column", "best")]
-    if "within" in a:
-        by = f"the targets reached within {a['within']:,} evaluations"
     return f"{n['algorithm']} beats {n['than']} on {v} of the seeds on {n['problem']}, by {by}"
+
+
+def _ahead(v: Value, a: dict[str, Any]) -> str:
+    n = a["named"]
+    return (
+        f"within {a['within']:,} evaluations {n['algorithm']} reaches more targets than "
+        f"{n['than']} on {v} of the seeds on {n['problem']}"
+    )
+
+
+def _wins_at_best(v: Value, a: dict[str, Any]) -> str:
+    own, other = (METHODS[a[key]] for key in ("algorithm", "than"))
+    return (
+        f"{own} beats {other} on {v} of the seeds on {a['named']['problem']}, each at its best "
+        "setting"
+    )
+
+
+def _more_solved(v: Value, a: dict[str, Any]) -> str:
+    own, other = (METHODS[a[key]] for key in ("algorithm", "than"))
+    return (
+        f"over all functions and settings, the share of runs of {own} that reach "
+        f"{number(a.get('target', 1e-10))} minus that of {other} is {v}"
+    )
+
+
+def _last_progress(v: Value, a: dict[str, Any]) -> str:
+    n = a["named"]
+    return (
+        f"{n['algorithm']} reaches the last of its targets on {n['problem']} after {v} of its "
+        "evaluations"
+    )
+
+
+def _fewer_evaluations(v: Value, a: dict[str, Any]) -> str:
+    n = a["named"]
+    return (
+        f"{n['than']} needs {v} times as many evaluations as {n['algorithm']} to reach "
+        f"{number(a['target'])} on {n['problem']}, in aRT"
+    )
 
 
 def _diverged(v: Value, a: dict[str, Any]) -> str:
@@ -161,7 +212,10 @@ def _final_ratio(v: Value, a: dict[str, Any]) -> str:
 
 def _linearity(v: Value, a: dict[str, Any]) -> str:
     n = a["named"]
-    return f"R² = {v} for a straight line through log₁₀ f of {n['algorithm']} on {n['problem']}"
+    start = f", from {number(a['start'])} on" if "start" in a else ""
+    return (
+        f"R² = {v} for a straight line through log₁₀ f of {n['algorithm']} on {n['problem']}{start}"
+    )
 
 
 def _slowdown(v: Value, a: dict[str, Any]) -> str:
@@ -228,10 +282,15 @@ def _hyper_parameters(v: Value, a: dict[str, Any]) -> str:
 SENTENCES: dict[str, Callable[[Value, dict[str, Any]], str]] = {
     "success_rate": _success_rate,
     "wins": _wins,
+    "ahead": _ahead,
+    "wins_at_best": _wins_at_best,
+    "more_solved": _more_solved,
     "diverged": _diverged,
     "final_ratio": _final_ratio,
     "linearity": _linearity,
     "slowdown": _slowdown,
+    "fewer_evaluations": _fewer_evaluations,
+    "last_progress": _last_progress,
     "rotation": _rotation,
     "reached": _reached,
     "drift": _drift,
