@@ -51,6 +51,12 @@ def test_an_outlier_is_outside_the_middle_half(runs):
     assert row["value"] == 3.0  # of 2, 3, 4
     assert 1.0 <= row["low"] <= 3.0 <= row["high"]
     assert interquartile_mean(np.arange(8.0)) == np.arange(2, 6).mean()
+    # of five, a quarter of 5 is 1.25: the second and fourth count by three quarters
+    five = np.array([100.0, 4.0, -50.0, 2.0, 1.0])
+    assert interquartile_mean(five) == pytest.approx((0.75 * 1 + 2 + 0.75 * 4) / 2.5, rel=1e-15)
+    assert interquartile_mean(np.array([7.0])) == 7.0
+    both = interquartile_mean(np.array([[1.0, 2], [5, 6]]), np.array([[3.0], [7]]))
+    np.testing.assert_allclose(both, [2.0, 6.0], rtol=1e-15)
 
 
 def test_the_probability_of_improvement_is_mann_whitneys(runs):
@@ -122,10 +128,11 @@ def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
     means = table[(table["task"] == ALL) & (table["than"] == "")]
     assert means.empty
     same = runs.groupby(["problem", "algorithm"]).tail(3)
-    # walk runs from 0 to 100 and stand from 40 to 100; of six scores the middle four remain
+    # walk runs from 0 to 100 and stand from 40 to 100; of six scores the middle three
+    # count, by half at its ends
     scaled = np.sort([0.03, 0.04, 1.0, 1 / 6, 2 / 6, 3 / 6])
     mean = entry(rewards(same), ALL, "ours")
-    assert (mean["value"], mean["runs"]) == (pytest.approx(scaled[1:5].mean()), 3)
+    assert (mean["value"], mean["runs"]) == (pytest.approx(scaled[1:5] @ [0.5, 1, 1, 0.5] / 3), 3)
 
 
 def test_the_bootstrap_resamples_each_task_by_itself():
