@@ -26,7 +26,7 @@ class ReinforceGD:
         step_size: α, a positive number.
         initial_std: standard deviation of the first distribution along each axis, in units of x.
         parameter: "variance", descent in σ², or "std", in σ.
-        shaping: "raw" values f(x_i), or "standardise", h_i in their place.
+        shaping: "raw", values f(x_i) as they are, or "standardise", h_i in their place.
 
     Ends as ``diverged`` when a variance is not positive or a parameter or value is not finite, or,
     with "standardise" only, as ``flat``.
