@@ -3,9 +3,10 @@
     python -m experiments.certify 281d996
 
 Of every cell whose code has another fingerprint, the beginning of a run; of every way in which an
-optimiser's kept runs end, the cheapest of them to its end. If all data are equal, a line is added
-to the ledger (``experiments/ledger.py``), and kept traces of the old code count as traces of the
-new. Otherwise each cell that differs is named, with the first row and column that do.
+optimiser's kept runs end, the cheapest of them to its end. Cells that were made anew, so that no
+kept run is of the earlier code, are left out. If all data are equal, a line is added to the ledger
+(``experiments/ledger.py``), and kept traces of the old code count as traces of the new. Otherwise
+each cell that differs is named, with the first row and column that do.
 
 Both commits are run by their own code in this environment, on this machine. Of a commit this asks
 for ``experiments.plan.load``, the plan's ``experiments`` and ``code``, and the command line of
@@ -157,16 +158,31 @@ def endings(changed: set[Cell], new: dict[Cell, Version], runs: pd.DataFrame) ->
 
 
 def kept_runs(kept: Path) -> pd.DataFrame:
-    """A row per kept run: experiment, problem, algorithm, seed, stop, evaluations, and the seconds
-    that it took where that is known.
+    """A row per kept run: experiment, problem, algorithm, seed, stop, evaluations, code, and the
+    seconds that it took where that is known.
     """
     tables = [
         archive.stops(file).assign(experiment=file.parent.name, seed=int(file.stem))
         for file in sorted(kept.glob("*/*.parquet"))
     ]
-    columns = [*archive.KEY, "stop", "evaluations"]
+    columns = [*archive.KEY, "stop", "evaluations", "code"]
     runs = pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
     return runs.merge(archive.kept_seconds(kept), on=list(archive.KEY), how="left")
+
+
+def made_anew(old: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
+    """The cells of which no kept run is of the old code: there is nothing for it to be equal to.
+
+    Args:
+        runs: of ``kept_runs``.
+    """
+    classes = ledger.classes()
+    kept = runs.groupby(list(archive.KEY[:3]))["code"].agg(set)
+    return {
+        cell
+        for cell, its in old.items()
+        if cell in kept.index and classes[its.code] not in {classes[c] for c in kept[cell]}
+    }
 
 
 def median_costs(kept: Path) -> dict[Cell, tuple[float, float]]:
@@ -258,6 +274,8 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
                 + ", ".join("/".join(cell) for cell in sorted(lost))
                 + "\nTake a base whose config has them, or make their runs again"
             )
+        anew = made_anew(old, runs)
+        old = {cell: its for cell, its in old.items() if cell not in anew}
         changed = {cell for cell, its in old.items() if its.code != new[cell].code}
         if not changed:
             return None
@@ -271,7 +289,7 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
         "head": commits[1],
         "equal": sorted({(new[cell].fingerprint, old[cell].code) for cell in changed}),
         "cells": len(changed),
-        "not_compared": sorted("/".join(cell) for cell in unmatched),
+        "not_compared": sorted("/".join(cell) for cell in unmatched | anew),
         "endings": [c.why for c in comparisons if c.why != BEGINNING],
         "versions": versions(),
         "machine": f"{platform.system()} {platform.machine()}, {processor()}",

@@ -210,6 +210,32 @@ def test_runs_that_have_no_counterpart_are_named_and_new_ones_are_told(project):
     assert len(project.ledger) == 1
 
 
+def test_runs_that_were_made_anew_are_not_compared_with_what_they_replaced(project):
+    """A change of INGO's data: refused, unless its kept runs are of the new code."""
+    fault = ("u = root_inverse.dot", "u = (1 + 1e-12) * root_inverse.dot")
+    project.edit("algorithms/shared/rank_n.py", fault)
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
+    project.commit()
+    refused = project.certify()
+    assert refused.returncode == 1
+    assert "tiny/levy/ingo" in refused.stderr
+    run = (
+        "from experiments import plan, paths; from experiments.publishing import archive\n"
+        "from tiny import do_run\n"
+        "study = plan.load('config.yaml', results='results')\n"
+        "do_run(study, 'levy', 'ingo', 0); archive.pack(study, paths.KEPT)"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"{project.folder}:{ROOT / 'tests'}"}
+    shutil.rmtree(project.folder / "results" / "traces")
+    subprocess.run([sys.executable, "-c", run], cwd=project.folder, env=environment, check=True)
+    project.commit()
+    done = project.certify("HEAD~2")
+    assert done.returncode == 0, done.stderr
+    (line,) = project.ledger
+    assert line["not_compared"] == ["tiny/levy/ingo"]
+    assert (line["cells"], len(line["equal"])) == (2, 2)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_stopped_it_says_so_and_leaves_nothing(project, how, tmp_path):
     project.edit("algorithms/shared/loop.py", ("told", "informed"))

@@ -257,14 +257,14 @@ def kept_specs(kept: Path) -> dict[tuple[str, str, str], Spec]:
 
 
 def stops(file: Path) -> pd.DataFrame:
-    """A row per cell of a kept file: problem, algorithm, why its run stopped, and after how many
-    evaluations.
+    """A row per cell of a kept file: problem, algorithm, why its run stopped, after how many
+    evaluations, and the fingerprint of its code.
     """
     rows = [
-        (*cell, metadata["stop"], steps["evaluations"][-1].as_py())
+        (*cell, metadata["stop"], steps["evaluations"][-1].as_py(), metadata["code"])
         for cell, (steps, metadata) in read(file)
     ]
-    return pd.DataFrame(rows, columns=["problem", "algorithm", "stop", "evaluations"])
+    return pd.DataFrame(rows, columns=["problem", "algorithm", "stop", "evaluations", "code"])
 
 
 def main(arguments: list[str] | None = None) -> None:
