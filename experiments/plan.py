@@ -198,7 +198,8 @@ class Plan:
     @property
     def rewarded(self) -> list[str]:
         """The experiments whose rewards are drawn, of which there is a table of rewards too."""
-        drawn = [f["experiment"] for f in self.figures.values() if configs.kind(f) == "reward"]
+        rewards = ("reward", "settings")
+        drawn = [f["experiment"] for f in self.figures.values() if configs.kind(f) in rewards]
         return list(dict.fromkeys(drawn))
 
     def rewards_command(self, experiment: str) -> Command:

@@ -25,6 +25,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "ecdf": {},
     "regret": {},
     "reward": {"x": ("iterations", "evaluations", "environment_steps")},
+    "settings": {},
     "stability": {},
 }
 

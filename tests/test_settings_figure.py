@@ -1,0 +1,68 @@
+"""The picture of settings: its dots are the runs, and the best setting of a method is filled."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+from matplotlib.colors import to_hex
+
+from figures import settings, style
+
+LABELS = {"a_1": "Alpha, 1", "a_2": "Alpha, 2", "b_1": "Beta, 1"}
+REWARDS = {
+    ("walk", "a_1"): [1.0, 2.0, 3.0], ("walk", "a_2"): [4.0, 6.0, 5.0],
+    ("walk", "b_1"): [9.0, 9.0, 9.0],
+    ("stand", "a_1"): [30.0, 10.0, 20.0], ("stand", "a_2"): [-1.0, 0.0, 1.0],
+    ("stand", "b_1"): [7.0, 8.0, 9.0],
+}  # fmt: skip
+
+
+@pytest.fixture
+def drawn():
+    runs = pd.concat(
+        tables.cell(task, name, [np.inf] * 3, area_batch_mean=[-v for v in own])
+        for (task, name), own in REWARDS.items()
+    )
+    figure, caption = settings.draw(runs, LABELS)
+    yield figure, caption
+    plt.close(figure)
+
+
+def test_dots_are_the_rewards_in_the_row_of_their_setting(drawn):
+    figure, _ = drawn
+    assert [ax.get_title() for ax in figure.axes] == ["Walk", "Stand"]
+    rows = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert rows == list(LABELS.values())
+    assert figure.axes[0].yaxis_inverted()
+    for ax, task in zip(figure.axes, ("walk", "stand"), strict=True):
+        for line, name in zip(ax.lines, LABELS, strict=True):
+            assert set(line.get_ydata()) == {rows.index(LABELS[name])}
+            np.testing.assert_array_equal(line.get_xdata(), REWARDS[task, name])
+
+
+def test_a_method_has_a_colour_and_its_best_setting_is_filled(drawn):
+    figure, caption = drawn
+    for ax, best in zip(figure.axes, ({"a_2", "b_1"}, {"a_1", "b_1"}), strict=True):
+        colors = [to_hex(line.get_color()).upper() for line in ax.lines]
+        assert colors == [style.RED, style.RED, style.BLACK]
+        filled = {
+            name
+            for name, line in zip(LABELS, ax.lines, strict=True)
+            if line.get_markerfacecolor() == line.get_color()
+        }
+        assert filled == best
+    assert "Walk: Alpha, 2 (5); Beta, 1 (9). Stand: Alpha, 1 (20); Beta, 1 (8)." in caption
+    assert "first 101 iterations, one dot per run (3 runs per setting)" in caption
+
+
+def test_a_run_that_was_lost_is_not_the_best():
+    values = {"a_1": [-1.0, np.nan, -1.0], "a_2": [-0.5] * 3}
+    runs = pd.concat(
+        tables.cell("walk", name, [np.inf] * 3, area_batch_mean=own) for name, own in values.items()
+    )
+    figure, caption = settings.draw(runs, LABELS)
+    plt.close(figure)
+    assert "Walk: Alpha, 2 (0.5)." in caption
