@@ -85,10 +85,12 @@ def discrete(study: Study) -> str:
     ratios = [
         cells.evaluations(p, "bernoulli_ingo") / cells.evaluations(p, "ga")
         for p in theirs
-        if p in solved
+        if cells.reached(p, "bernoulli_ingo")
     ]
     fewer = (
-        f", with {min(ratios):.0f} to {max(ratios):.0f} times fewer evaluations" if ratios else ""
+        f", with {listed([f'{ratio:.0f}' for ratio in ratios])} times fewer evaluations (aRT)"
+        if ratios
+        else ""
     )
     return (
         f"**Discrete problems.** Discrete INGO finds the optimum {', '.join([first, *shares])}; "
