@@ -71,6 +71,7 @@ class Part:
         return False if e.high < low or e.low > high else None
 
 
+TAKES = "What it would take,"  # before the name of such a thing in the reasons
 QUANTIFIERS = ("all", "can", "may", "overall")
 
 
@@ -257,7 +258,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     if lacking:
         why.append(f"Not run: {lacking}.")
     others = {name[0].upper() + name[1:]: judged for name, judged in its.settings.items()}
-    for word, key in (("With", "readings"), ("What it would take,", "takes")):
+    for word, key in (("With", "readings"), (TAKES, "takes")):
         for name, changes in claim.get(key, {}).items():
             others[f"{word} {name}"] = Judgement.of(read_as(claim, changes), tables)
     why += [f"{name}: {other.verdict}, {other.holding}." for name, other in others.items()]

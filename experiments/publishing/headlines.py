@@ -1,22 +1,26 @@
-"""The README's five findings, a line each, whose numbers come from the tables.
+"""The README's findings, a line each, whose numbers come from the tables.
 
 A sentence counts or compares what its tables hold; it is left out where they are missing.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
+from experiments.claims.verdicts import TAKES
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import count, number
 from experiments.tables.reader import Missing
 
+TOLD = ("reproduced", "partly", "not reproduced")
+
 
 def headlines(study: Study) -> list[str]:
     """A line each."""
     made = []
-    for sentence in (functions, cma_es, control, discrete, theory):
+    for sentence in (functions, cma_es, control, discrete, theory, takes):
         with suppress(Missing):
             made.append(sentence(study))
     return made
@@ -135,3 +139,14 @@ def bounds(study: Study) -> tuple[float, float, bool]:
     bound = last["theorem_5"].fillna(last["theorem_4"])
     ratio = bound / last["regret"]
     return float(ratio.min()), float(ratio.max()), holds
+
+
+def takes(study: Study) -> str:
+    """What claims that are not wholly reproduced would take, as far as it has been run."""
+    found = []
+    for claim in study.claims.itertuples():
+        for name, verdict in re.findall(rf"{TAKES} ([^:]+): ({'|'.join(TOLD)}), ", claim.why):
+            found.append(f"{claim.id}: {name} ({verdict})")
+    if not found:
+        raise Missing("nothing that a claim would take has been run")
+    return f"**What it would take**, by claim. {'; '.join(found)}."
