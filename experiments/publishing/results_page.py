@@ -38,11 +38,11 @@ is and how to run it: [README](../../README.md).
 [Other readings of the text](#other-readings-of-the-text) · [Speed](#speed)"""
 THRESHOLDS = """\
 A claim is *reproduced* if all of its parts hold, each with its whole 95 % interval; *partly* if
-some hold and some fail; *not reproduced* if all fail. What can or may be so counts as one part, for
-which one case suffices; what is so overall, as one for which most cases suffice. Where the paper has
-one step size, a claim is judged over others too. Most thresholds were fixed before the full runs,
-after trials of one or two seeds. [claims.yaml](../../experiments/claims/claims.yaml) lists those
-that were not, and all that was changed once results had been seen. The table as data:
+some hold and some fail; *not reproduced* if all fail. What can or may be so counts as one part,
+for which one case suffices; what is so overall, as one for which most cases suffice. Where the
+paper has one step size, a claim is judged over others too. Most thresholds were fixed before the
+full runs, after trials of one or two seeds. [claims.yaml](../../experiments/claims/claims.yaml)
+lists those that were not, and all that was changed once results had been seen. The table as data:
 [claims.csv](claims.csv)."""
 
 
