@@ -29,7 +29,7 @@ RESULTS = $$($(BIN)/python -m experiments.config results $(CONFIGS))
 
 # what the workflow and `make interim` make there
 MADE := traces tables figures logs interim report.html manifest.json .lock .records .unfit \
-	$(foreach name,claims variants iteration rollouts workflow usage,$(name).csv $(name).md)
+	$(foreach name,claims variants iteration rollouts updates workflow usage,$(name).csv $(name).md)
 
 # Caches stay here, and text is UTF-8: for users whose home cannot be written, whatever LANG is.
 export XDG_CACHE_HOME := $(CURDIR)/.venv/cache
@@ -84,9 +84,9 @@ benchmark: $(READY) ## time per iteration against others, and the workflow's own
 	$(SNAKEMAKE) --force iteration workflow --configfile $(CONFIGS)
 	@cat $(RESULTS)/iteration.md $(RESULTS)/workflow.md
 
-throughput: $(READY) ## control steps a second against bare physics and gymnasium (minutes)
-	$(SNAKEMAKE) --force rollouts --configfile $(CONFIGS)
-	@cat $(RESULTS)/rollouts.md
+throughput: $(READY) ## control steps a second against bare physics, and the optimisers' own time (minutes)
+	$(SNAKEMAKE) --force rollouts updates --configfile $(CONFIGS)
+	@cat $(RESULTS)/rollouts.md $(RESULTS)/updates.md
 
 usage: $(READY) ## INGO beside CMA-ES, L-BFGS-B and random search at equal budgets (ten minutes)
 	$(SNAKEMAKE) --force usage --configfile $(CONFIGS)

@@ -246,11 +246,12 @@ class Plan:
     # ---- timing ----
 
     def timing_command(self, name: str) -> Command:
-        """What measures ``iteration``, ``rollouts`` or ``workflow``."""
+        """What measures ``iteration``, ``rollouts``, ``updates`` or ``workflow``."""
         to = self.results / name
         if name == "workflow":
             return timing.workflow(self.results / "traces", to)
-        return {"iteration": timing.iteration, "rollouts": timing.rollouts}[name](to)
+        alone = (timing.iteration, timing.rollouts, timing.updates)
+        return {measure.__name__: measure for measure in alone}[name](to)
 
     # ---- claims ----
 

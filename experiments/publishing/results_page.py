@@ -22,6 +22,7 @@ from experiments.usage import report
 SPEED = {  # measurements of time, and what they are of
     "iteration": "An iteration of INGO",
     "rollouts": "A step of control",
+    "updates": "An optimiser beside its roll-outs",
     "workflow": "The workflow itself",
 }
 USAGE = "usage"  # the comparison with other methods on functions that are not the paper's

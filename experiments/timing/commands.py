@@ -10,6 +10,7 @@ from experiments.paths import KEPT
 
 ITERATION = "experiments.timing.iteration"
 ROLLOUTS = "experiments.timing.rollouts"
+UPDATES = "experiments.timing.updates"
 WORKFLOW = "experiments.timing.workflow"
 
 
@@ -32,6 +33,18 @@ def rollouts(to: Path) -> Command:
 
 def rollouts_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(ROLLOUTS, about)
+    made.add_argument("--tasks", nargs="+", help="of control; all by default")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    return made
+
+
+def updates(to: Path) -> Command:
+    """What an optimiser takes beside the roll-outs of control."""
+    return Command.of(UPDATES, to=to)
+
+
+def updates_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser(UPDATES, about)
     made.add_argument("--tasks", nargs="+", help="of control; all by default")
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
     return made

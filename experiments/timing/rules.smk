@@ -34,6 +34,24 @@ rule rollouts:
         "{params.command} 2> {log}"
 
 
+rule updates:
+    output:
+        multiext(f"{plan.results}/updates", ".csv", ".md"),
+    log:
+        f"{plan.results}/logs/updates.log",
+    conda:
+        "../../environment.yml"
+    threads: lambda w: workflow.cores
+    params:
+        command=str(plan.timing_command("updates")),
+        code=fingerprint_of_output(
+            "experiments.timing.updates",
+            *(f"algorithms.{name}" for name in ("fast_ingo", "es", "asebo", "cma_es")),
+        ),
+    shell:
+        "{params.command} 2> {log}"
+
+
 # What the workflow itself costs, as a share of the runs that were timed so far.
 rule workflow:
     output:
