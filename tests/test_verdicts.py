@@ -425,7 +425,8 @@ def theory(tmp_path):
         {
             "problem": ["a", "a", "b"], "v": [1.0, 2.0, 9.0], "v_low": [0.5, 1.5, 8.0],
             "v_high": [1.5, 3.0, 10.0], "bound": [4.0, 4.0, np.nan], "z": [-3.0, 1.0, 2.0],
-            "slope": -1.0, "slope_low": -1.2, "slope_high": -0.9,
+            "slope": -1.0, "slope_low": -1.2, "slope_high": -0.9, "slope_of_rate": -0.75,
+            "ratio": [0.5, 0.6, 0.7], "ratio_low": 0.25, "ratio_high": 0.875,
         }
     ).to_csv(folder / "t.csv")  # fmt: skip
     pd.DataFrame(
@@ -439,6 +440,10 @@ def test_measures_of_the_theory(theory):
     e = MEASURES["bound_ratio"](theory, "t", "v", "bound")
     assert (e.low, e.value, e.high) == (0.375, 0.5, 0.75)
     assert MEASURES["exponent"](theory, "t", problem="b").high == -0.9
+    e = MEASURES["exponent_over_rate"](theory, "t", problem="b")
+    assert (e.low, e.value, e.high) == pytest.approx((-0.45, -0.25, -0.15))
+    e = MEASURES["ratio"](theory, "t", problem="a", v=2.0)
+    assert (e.low, e.value, e.high) == (0.25, 0.6, 0.875)
     assert MEASURES["largest"](theory, "t", "z").value == 3.0
     assert MEASURES["largest"](theory, "t", "z", problem="b").value == 2.0
     assert MEASURES["hyper_parameters"](theory, "x", "y").value == 0.5
@@ -662,7 +667,7 @@ def test_thresholds_are_those_that_were_fixed():
             found.setdefault(entry["id"], []).append(at)
     high, low = ("success_rate", 0.8, None), ("success_rate", None, 0.2)
     wins, bound = ("wins", 0.8, None), ("bound_ratio", None, 1.0)
-    fall, reach = ("exponent", None, -0.85), ("reached", 0.9, None)
+    fall, reach = ("exponent_over_rate", None, 0.0), ("reached", 0.9, None)
     assert found == {
         1: [("linearity", 0.98, None)] * 2,
         2: [high, low],
@@ -686,7 +691,7 @@ def test_thresholds_are_those_that_were_fixed():
         20: [reach] * 3,
         21: [bound, fall],
         22: [bound, fall, ("exponent", None, 2.0)],
-        23: [bound, fall, ("exponent", None, 1.0), bound],
+        23: [bound, fall, ("exponent", None, 1.0), bound, *[("ratio", None, 1.0)] * 2],
         24: [("largest", None, 4.5)],
         25: [("largest", None, 1e-4)],
         26: [("hyper_parameters", None, 0.99), ("hyper_parameters", None, 1.0)],

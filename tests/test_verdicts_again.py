@@ -241,6 +241,16 @@ def exponent(table, **only):
     return row["slope"], row["slope_low"], row["slope_high"]
 
 
+def exponent_over_rate(table, **only):
+    row = rows_of(table, **only).iloc[0]
+    return tuple(row[name] - row["slope_of_rate"] for name in ("slope", "slope_low", "slope_high"))
+
+
+def ratio(table, **only):
+    (row,) = rows_of(table, **only).to_dict("records")
+    return row["ratio"], row["ratio_low"], row["ratio_high"]
+
+
 def largest(table, column, **only):
     return (np.abs(rows_of(table, **only)[column]).max(),) * 3
 

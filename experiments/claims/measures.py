@@ -327,6 +327,21 @@ def exponent(tables: Tables, table: str, **only: str) -> Estimate:
     return Estimate(float(row["slope"]), float(row["slope_low"]), float(row["slope_high"]))
 
 
+def exponent_over_rate(tables: Tables, table: str, **only: str) -> Estimate:
+    """The fitted power minus that of log T / T, fitted over the same range in the same way."""
+    row = tables.theory(table, only).iloc[0]
+    ends = (
+        float(row[name] - row["slope_of_rate"]) for name in ("slope", "slope_low", "slope_high")
+    )
+    return Estimate(*ends)
+
+
+def ratio(tables: Tables, table: str, **only: str | float) -> Estimate:
+    """A ratio that a table of the theory holds, with its interval."""
+    row = tables.theory(table, only).iloc[0]
+    return Estimate(float(row["ratio"]), float(row["ratio_low"]), float(row["ratio_high"]))
+
+
 def largest(tables: Tables, table: str, column: str, **only: str) -> Estimate:
     """The largest absolute value of a column of a table of the theory; NaN where one of them is."""
     value = float(tables.theory(table, only)[column].abs().max(skipna=False))
@@ -378,6 +393,8 @@ MEASURES: dict[str, Callable[..., Estimate]] = {
         larger_reward,
         bound_ratio,
         exponent,
+        exponent_over_rate,
+        ratio,
         largest,
         hyper_parameters,
     )

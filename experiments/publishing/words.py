@@ -265,6 +265,30 @@ def _exponent(v: Value, a: dict[str, Any]) -> str:
     return f"the average regret on {n['problem']}, {who}, goes as {by} to the power of {v}"
 
 
+def _exponent_over_rate(v: Value, a: dict[str, Any]) -> str:
+    n = a["named"]
+    return (
+        f"the average regret on {n['problem']}, {n['algorithm']}, goes as T to a power that "
+        f"differs by {v} from that of log T / T"
+    )
+
+
+PLACES = {
+    "start": "from the paper's first distribution",
+    "narrow": "from a narrow one",
+    "minimiser": "at the minimiser",
+}
+
+
+def _ratio(v: Value, a: dict[str, Any]) -> str:
+    what = "second moment" if a["quantity"] == "second_moment" else "average regret"
+    d = a.get("dim", a.get("samples"))
+    return (
+        f"on {a['named']['problem']} with N = d = {d}, {PLACES[a['place']]}, orthogonal samples "
+        f"have {v} times the {what} of independent ones"
+    )
+
+
 def _largest(v: Value, a: dict[str, Any]) -> str:
     if a["table"] == "unbiased":
         who = ESTIMATORS.get(a["estimator"], a["estimator"])
@@ -297,6 +321,8 @@ SENTENCES: dict[str, Callable[[Value, dict[str, Any]], str]] = {
     "larger_reward": _larger_reward,
     "bound_ratio": _bound_ratio,
     "exponent": _exponent,
+    "exponent_over_rate": _exponent_over_rate,
+    "ratio": _ratio,
     "largest": _largest,
     "hyper_parameters": _hyper_parameters,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ class Tables:
         other._runs = {**self._runs, experiment: runs}
         return other
 
-    def theory(self, table: str, only: dict[str, str]) -> pd.DataFrame:
+    def theory(self, table: str, only: Mapping[str, str | float]) -> pd.DataFrame:
         """The rows of a table of the theory that have these entries.
 
         Raises:
