@@ -33,6 +33,7 @@ from experiments.theory import (
     update_size,
     variance,
 )
+from experiments.theory.runs import places
 from figures import files
 from figures.theory import gap as gap_picture
 from figures.theory import orthogonal as orthogonal_picture
@@ -249,6 +250,8 @@ def test_both_kinds_of_samples_start_at_the_same_mean(monkeypatch):
     seen = []
 
     def record(method, problem, start, iterations, rng):
+        assert (method.step_size, method.samples) == (10.0, 3)
+        assert method.initial_std**2 == pytest.approx(1 / (10 * 3))
         seen.append((method.estimator, tuple(start), rng.random()))
         return 1.0, 1.0
 
@@ -258,6 +261,19 @@ def test_both_kinds_of_samples_start_at_the_same_mean(monkeypatch):
     assert starts["batch"] == starts["orthogonal"]
     assert len(set(starts["batch"])) == 4
     assert len({noise for *_, noise in seen}) == 8  # and their noise is their own
+
+
+def test_the_places_are_as_their_captions_say():
+    problem = shared.convex("quadratic", {"dim": 4})
+    start = problem.start(np.random.default_rng(0))
+    found = places(problem, start)
+    for place, mean, variance in (
+        ("start", start, 1 / 4), ("narrow", start, 1e-4 / 4), ("minimiser", np.ones(4), 1 / 4),
+    ):  # fmt: skip
+        assert np.array_equal(found[place].mean, mean)
+        assert found[place].std ** 2 == pytest.approx(np.full(4, variance))
+    # of the runs: Σ₁ = I/(10d) and 1e-4 I/d
+    assert orthogonal.STEP_SIZES == {"start": 10.0, "narrow": 1e4}
 
 
 POWERS = {"linear": (-1.0, -3.0), "quadratic": (0.0, -2.0)}  # of reinforce gradient descent
