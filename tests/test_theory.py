@@ -267,11 +267,11 @@ def test_the_places_are_as_their_captions_say():
     problem = shared.convex("quadratic", {"dim": 4})
     start = problem.start(np.random.default_rng(0))
     found = places(problem, start)
-    for place, mean, variance in (
+    for place, mean, square in (
         ("start", start, 1 / 4), ("narrow", start, 1e-4 / 4), ("minimiser", np.ones(4), 1 / 4),
     ):  # fmt: skip
         assert np.array_equal(found[place].mean, mean)
-        assert found[place].std ** 2 == pytest.approx(np.full(4, variance))
+        assert found[place].std ** 2 == pytest.approx(np.full(4, square))
     # of the runs: Σ₁ = I/(10d) and 1e-4 I/d
     assert orthogonal.STEP_SIZES == {"start": 10.0, "narrow": 1e4}
 
@@ -509,9 +509,9 @@ def test_the_ratio_of_both_kinds_of_samples_is_drawn():
     assert "Regret: 0.80 (0.70 to 0.90) to 0.97 (0.90 to 1.04); 1 of 2 intervals lie" in caption
     assert "E‖ĝ‖² at N = 8: 0.50 (0.45 to 0.55) to 0.90 (0.85 to 0.95)." in caption
     regrets, moments = figure.axes
-    for ax, places in ((regrets, [0.97, 0.8]), (moments, [0.9, 0.5])):
+    for ax, wanted in ((regrets, [0.97, 0.8]), (moments, [0.9, 0.5])):
         drawn = [c.lines[0].get_ydata()[0] for c in ax.containers]
-        assert drawn == pytest.approx(places)
+        assert drawn == pytest.approx(wanted)
     (bar,) = regrets.containers[1].lines[2]
     assert bar.get_segments()[0][:, 1] == pytest.approx([0.7, 0.9])
     plt.close(figure)
