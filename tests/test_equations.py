@@ -7,9 +7,12 @@ import pytest
 import textbook
 
 import algorithms
+from algorithms.shared import settings
 from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
 from algorithms.shared.interface import Samples, Stop
 from algorithms.shared.shaping import centred_ranks, standardise
+from experiments import config
+from experiments.paths import ROOT
 from problems.synthetic import ellipsoid, levy
 
 FORMULA = {
@@ -295,3 +298,35 @@ def test_fast_ingo_loses_positive_definiteness_as_a_stop_reason():
     told = fast.tell(state, fast.ask(state, rng), np.array([-1.0, 0.0, 0.0, 0.0]))
     assert told.ended is not None
     assert told.ended.reason is Stop.NOT_POSITIVE_DEFINITE
+
+
+# ---- the settings of Section 6 -------------------------------------------------------------------
+
+
+def test_the_settings_of_the_benchmarks():
+    """N = 2⌊3 + ⌊3 ln d⌋/2⌋ for all methods, β = 1/d or 1/√d, σ₁ = 0.5; N is even."""
+    assert [settings.samples(d) for d in (100, 500, 1000, 2000)] == [18, 24, 26, 28]
+    assert all(settings.samples(d) % 2 == 0 for d in range(2, 3000))
+    figure_1 = config.read(ROOT / "config.yaml")["experiments"]["figure_1"]
+    common = figure_1["common"]
+    assert (common["samples"], common["initial_std"]) == (None, 0.5)
+    for name, own in figure_1["algorithms"].items():
+        hyper = {key: value for key, value in {**common, **own}.items() if key != "label"}
+        hyper.pop("algorithm", None)
+        assert algorithms.build(name, hyper).batch_size(100) == 18
+    for name, beta in (("ingo", 0.01), ("ingo_step", 0.01), ("igo", 0.01), ("fast_ingo", 0.1)):
+        own = figure_1["algorithms"][name]
+        assert settings.resolve(own.get("step_size", common.get("step_size")), 100) == beta
+
+
+def test_the_settings_of_control():
+    """N = 20 + 4⌊⌊3 ln d⌋/2⌋ at the policies' dimensions, β = 0.3 and σ₁ = 0.1."""
+    figure_2 = config.read(ROOT / "config.yaml")["experiments"]["figure_2"]
+    dims = {"swimmer": 178, "half_cheetah": 390, "inverted_double_pendulum": 209,
+            "humanoid_standup": 6321}  # fmt: skip
+    for name, dim in dims.items():
+        n = 20 + 4 * (int(3 * np.log(dim)) // 2)
+        assert figure_2["problems"][name]["samples"] == n
+    assert figure_2["common"]["initial_std"] == 0.1
+    assert figure_2["algorithms"]["fast_ingo"]["step_size"] == 0.3
+    assert figure_2["runs"] == 5

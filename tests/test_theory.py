@@ -25,17 +25,22 @@ from experiments.theory import (
     gap,
     growth,
     hyper_parameters,
+    orthogonal,
     regret,
     shared,
     trust_region,
     unbiased,
+    update_size,
     variance,
 )
+from experiments.theory.runs import places
 from figures import files
 from figures.theory import gap as gap_picture
+from figures.theory import orthogonal as orthogonal_picture
 from figures.theory import regret as regret_picture
 from figures.theory import shared as picture_shared
 from figures.theory import unbiased as unbiased_picture
+from figures.theory import update_size as update_size_picture
 
 HERE = Path(__file__).parent
 MANY = 6.0  # standard errors
@@ -53,6 +58,30 @@ def test_slope_and_interval():
     assert found["a"] == pytest.approx(7 / 3)
     assert found["a_high"] - found["a"] == pytest.approx(4.3027 * 1.52753 / sqrt(3), rel=1e-4)
     assert found["a"] - found["a_low"] == pytest.approx(found["a_high"] - found["a"])
+
+
+def test_the_ratio_of_paired_means():
+    """a = 2b + e with Σe = 0: the ratio is 2, and its error that of e alone, over b̄ = 3."""
+    b, e = np.array([1.0, 2.0, 6.0]), np.array([0.3, -0.1, -0.2])
+    found = shared.ratio(2 * b + e, b)
+    assert found["ratio"] == pytest.approx(2)
+    half = 4.3027 * e.std(ddof=1) / sqrt(3) / 3
+    assert found["ratio_high"] - 2 == pytest.approx(half, rel=1e-4)
+    assert 2 - found["ratio_low"] == pytest.approx(half, rel=1e-4)
+    exact = shared.ratio(2 * b, b)  # however much b itself varies
+    assert exact["ratio_high"] - exact["ratio_low"] < 1e-12
+
+
+def test_the_interval_of_a_ratio_covers_it_as_often_as_it_says():
+    rng = np.random.default_rng(20)
+    hits = 0
+    for _ in range(1000):
+        common = rng.exponential(size=40)
+        above, below = common + rng.exponential(size=40), common + 1
+        found = shared.ratio(above, below)
+        hits += found["ratio_low"] <= 1.0 <= found["ratio_high"]
+    # 950 expected, standard error 7; the t interval of a skew ratio covers a little less
+    assert 900 <= hits <= 990
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +183,146 @@ def test_variance_falls_with_n_for_both_kinds_of_samples():
         assert abs(row["second_moment"] - exact) <= MANY * error + 0.03
 
 
+def near(values, exact):
+    """Whether their mean is ``exact``, to MANY standard errors."""
+    return abs(values.mean() - exact) <= MANY * values.std(ddof=1) / sqrt(len(values))
+
+
+def second_moment_of_the_quadratic(estimator, d, n, sigma, distance):
+    """E‖ĝ‖² on ½‖x − x*‖²: ĝ₁ = z(⟨u, z⟩ + σ‖z‖²/2), so that E‖ĝ₁‖² = (d + 2)‖u‖² +
+    σ²d(d + 2)(d + 4)/4 with u = μ − x* = ∇J̄; the odd term has mean 0.
+    """
+    one = (d + 2) * distance**2 + sigma**2 * d * (d + 2) * (d + 4) / 4
+    return one / n + (1 - 1 / n) * distance**2 * (estimator == "independent")
+
+
+def test_orthogonal_over_independent_samples_is_what_the_lemma_leaves_of_the_noise():
+    table = orthogonal.table(["quadratic"], [3], 2, 2, 8, 600, 21)
+    moments = table[table["quantity"] == "second_moment"]
+    assert list(moments["samples"]) == 3 * [2, 4, 8]
+    where = {"start": (8**-0.5, 1.0), "narrow": (0.01 * 8**-0.5, 1.0), "minimiser": (8**-0.5, 0.0)}
+    for row in moments.itertuples():
+        above, below = (
+            second_moment_of_the_quadratic(name, 8, row.samples, *where[row.place])
+            for name in ("orthogonal", "independent")
+        )
+        error = (row.ratio_high - row.ratio) / 1.96
+        assert abs(row.ratio - above / below) <= MANY * error
+        assert error < 0.1
+        assert row.independent == pytest.approx(below, rel=0.45)
+        assert row.orthogonal == pytest.approx(above, rel=0.45)
+        assert row.ratio == pytest.approx(row.orthogonal / row.independent)
+    # at the minimiser there is no gradient, and so nothing that orthogonality could remove
+    rest = moments[moments["place"] == "minimiser"]
+    assert rest["ratio"].to_numpy() == pytest.approx(1.0, abs=0.4)
+
+
+def narrow_regret(d, noise, iterations):
+    """E of the average of ½‖u_t‖² where f is linear about μ: u' = u − ηĝ, η = 1/(d + t), and
+    E‖ĝ‖² = noise · ‖u‖².
+    """
+    square, total = 1.0, 0.0
+    for t in range(1, iterations + 1):
+        total += square / 2
+        eta = 1 / (d + t)
+        square *= 1 - 2 * eta + noise * eta**2
+    return total / iterations
+
+
+def test_the_regret_of_a_narrow_distribution_has_the_ratio_of_its_recursion():
+    d, T = 4, 24
+    beta = orthogonal.STEP_SIZES["narrow"]
+    both = orthogonal.regrets("quadratic", "narrow", beta, d, T, 150, 22)
+    orthogonal_exact, independent_exact = (narrow_regret(d, m, T) for m in (1 + 2 / d, 2 + 1 / d))
+    assert near(both["orthogonal"], orthogonal_exact)
+    assert near(both["batch"], independent_exact)
+    found = shared.ratio(both["orthogonal"], both["batch"])
+    error = (found["ratio_high"] - found["ratio"]) / 1.96
+    assert abs(found["ratio"] - orthogonal_exact / independent_exact) <= MANY * error
+    assert orthogonal_exact / independent_exact < 0.95
+    row = orthogonal.row("regret", "quadratic", "narrow", d, d, both)
+    assert (row["dim"], row["samples"], row["runs"]) == (d, d, 150)
+    assert row["ratio"] == found["ratio"]
+    assert row["orthogonal"] < row["independent"]
+
+
+def test_both_kinds_of_samples_start_at_the_same_mean(monkeypatch):
+    seen = []
+
+    def record(method, problem, start, iterations, rng):
+        assert (method.step_size, method.samples) == (10.0, 3)
+        assert method.initial_std**2 == pytest.approx(1 / (10 * 3))
+        seen.append((method.estimator, tuple(start), rng.random()))
+        return 1.0, 1.0
+
+    monkeypatch.setattr(orthogonal, "average_regret", record)
+    orthogonal.regrets("quadratic", "start", 10.0, 3, 5, 4, 0)
+    starts = {name: [s for e, s, _ in seen if e == name] for name in ("batch", "orthogonal")}
+    assert starts["batch"] == starts["orthogonal"]
+    assert len(set(starts["batch"])) == 4
+    assert len({noise for *_, noise in seen}) == 8  # and their noise is their own
+
+
+def test_the_places_are_as_their_captions_say():
+    problem = shared.convex("quadratic", {"dim": 4})
+    start = problem.start(np.random.default_rng(0))
+    found = places(problem, start)
+    for place, mean, square in (
+        ("start", start, 1 / 4), ("narrow", start, 1e-4 / 4), ("minimiser", np.ones(4), 1 / 4),
+    ):  # fmt: skip
+        assert np.array_equal(found[place].mean, mean)
+        assert found[place].std ** 2 == pytest.approx(np.full(4, square))
+    # of the runs: Σ₁ = I/(10d) and 1e-4 I/d
+    assert orthogonal.STEP_SIZES == {"start": 10.0, "narrow": 1e4}
+
+
+POWERS = {"linear": (-1.0, -3.0), "quadratic": (0.0, -2.0)}  # of reinforce gradient descent
+
+
+def test_steps_relative_to_the_distribution():
+    """f z/σ and f(z² − 1)/(2σ²), where f is in proportion to σ or σ², over σ and σ²."""
+    stds = [1.0, 0.2, 0.05]
+    table = update_size.table(4, stds, 23)
+    assert len(table) == 3 * 5 * 3
+    plain = table[table["algorithm"] == "reinforce_gd"]
+    for function, powers in POWERS.items():
+        own = plain[plain["function"] == function]
+        assert own["mean_power"].to_numpy() == pytest.approx(powers[0], abs=1e-4)
+        assert own["variance_power"].to_numpy() == pytest.approx(powers[1], abs=1e-4)
+    others = table[table["algorithm"] != "reinforce_gd"]
+    assert others[["mean_power", "variance_power"]].abs().max().max() < 1e-6
+    assert (others[["mean_step_over_std", "variance_step_over_variance"]] > 1e-3).all().all()
+
+
+def test_plain_descent_where_f_is_1():
+    """z/σ² and (z² − 1)/(2σ⁴), which a linear f with f(μ) = 1 comes to as σ → 0."""
+    z = np.array([[1.0, -2.0], [3.0, 0.5]])
+    wide, narrow = (
+        update_size.step(update_size.OPTIMISERS["reinforce_gd"], s, z, lambda y: np.ones(len(y)))
+        for s in (0.5, 0.05)
+    )
+    assert narrow[0] / wide[0] == pytest.approx(1e2)
+    assert narrow[1] / wide[1] == pytest.approx(1e4, rel=1e-4)
+    far = update_size.table(4, [0.02, 0.01], 23).query("function == 'linear_at_1'").iloc[-1]
+    assert (far["algorithm"], far["mean_power"]) == ("reinforce_gd", pytest.approx(-2, abs=0.1))
+    assert far["variance_power"] == pytest.approx(-4, abs=0.1)
+
+
+def test_a_step_by_hand():
+    """d = 1, σ = ½, z = 1 and 3 on f = 1 + y: f = 1.5 and 2.5, α = 1e-10."""
+    z = np.array([[1.0], [3.0]])
+    mean, variance = update_size.step(
+        update_size.OPTIMISERS["reinforce_gd"], 0.5, z, lambda y: 1 + y[:, 0]
+    )
+    assert mean == pytest.approx(1e-10 * (1.5 * 1 + 2.5 * 3) / 2 / 0.5 / 0.5)
+    assert variance == pytest.approx(1e-10 * 2.5 * 8 / 2 / (2 * 0.25) / 0.25, rel=1e-5)
+
+
+def test_a_step_that_ends_the_run_has_no_size():
+    with pytest.raises(ValueError, match="ReinforceGD ended at a standard deviation of 0.0001"):
+        update_size.table(4, [1.0, 1e-4], 23)
+
+
 def power_by_hand(estimator, dims, iterations, runs, root_seed):
     """The power of d of the average of f(μ_t) on the quadratic, whose minimum is 0: for two
     dimensions a line through two points, mean over runs.
@@ -235,6 +404,19 @@ def test_the_power_of_t_is_that_of_the_last_decade():
     assert table["regret"].to_numpy() == pytest.approx(2 * average[table["iterations"] - 1])
 
 
+def test_the_power_of_the_rate_is_fitted_over_the_same_range():
+    """A regret of log T / T itself has that power, and no other."""
+    t = np.arange(1.0, 2001.0)
+    f = np.diff(np.log(t), prepend=0.0)  # whose average is log T / T
+    table = regret.summary(np.stack([f, f]), Framework(), shared.convex("quadratic", {"dim": 3}))
+    assert table["slope"].iloc[0] == pytest.approx(table["slope_of_rate"].iloc[0])
+    # −1 + 1/log T, which is −0.81 at T = 200 and −0.87 at 2000
+    assert -0.87 < table["slope_of_rate"].iloc[0] < -0.81
+    assert table["slope_of_rate"].nunique() == 1
+    short = regret.summary(np.ones((2, 5)), Framework(), shared.convex("quadratic", {"dim": 3}))
+    assert short["slope_of_rate"].isna().all()  # log 1 = 0
+
+
 def test_regret_needs_a_row_every_iteration(tmp_path):
     cell(tmp_path, record_every=7)
     with pytest.raises(ValueError, match="not a row every iteration in every run"):
@@ -310,6 +492,42 @@ def test_the_caption_names_where_the_lemma_fails():
     figure, caption = gap_picture.draw(table[1:])
     plt.close(figure)
     assert "It holds at every κ." in caption
+
+
+def test_the_ratio_of_both_kinds_of_samples_is_drawn():
+    table = pd.DataFrame(
+        {
+            "quantity": ["regret", "regret", "second_moment", "second_moment"],
+            "problem": "quadratic", "title": "quadratic",
+            "place": ["start", "narrow"] * 2,
+            "dim": [4, 4, 8, 8], "samples": [4, 4, 8, 8], "runs": [20, 20, 99, 99],
+            "ratio": [0.97, 0.8, 0.9, 0.5], "ratio_low": [0.9, 0.7, 0.85, 0.45],
+            "ratio_high": [1.04, 0.9, 0.95, 0.55],
+        }
+    )  # fmt: skip
+    figure, caption = orthogonal_picture.draw(table)
+    assert "Regret: 0.80 (0.70 to 0.90) to 0.97 (0.90 to 1.04); 1 of 2 intervals lie" in caption
+    assert "E‖ĝ‖² at N = 8: 0.50 (0.45 to 0.55) to 0.90 (0.85 to 0.95)." in caption
+    regrets, moments = figure.axes
+    for ax, wanted in ((regrets, [0.97, 0.8]), (moments, [0.9, 0.5])):
+        drawn = [c.lines[0].get_ydata()[0] for c in ax.containers]
+        assert drawn == pytest.approx(wanted)
+    (bar,) = regrets.containers[1].lines[2]
+    assert bar.get_segments()[0][:, 1] == pytest.approx([0.7, 0.9])
+    plt.close(figure)
+    table.loc[0, "ratio"] = np.nan
+    figure, caption = orthogonal_picture.draw(table)
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1 points not finite"]
+    plt.close(figure)
+
+
+def test_the_caption_has_the_powers_of_plain_descent():
+    figure, caption = update_size_picture.draw(update_size.table(3, [1.0, 0.1], 24))
+    assert "linear, f(μ) = 0: -1.00 and -3.00; " in caption
+    assert "quadratic, at its minimiser: 0.00 and -2.00. " in caption
+    assert "Those of the other methods are at most 0, where" in caption
+    assert [len(ax.lines) for ax in figure.axes] == 6 * [5]
+    plt.close(figure)
 
 
 def test_the_line_of_an_unbiased_estimator_has_a_slope_of_one(measured):

@@ -21,11 +21,16 @@ SIZES = {
     "regret": {"folder": Path("t"), "problems": ["a", "b"], "algorithms": ["c", "d"], "runs": 3},
     "growth": {"problems": ["a"], "dims": [4, 16], "iterations": 9, "runs": 2, "root_seed": 1},
     "variance": {"problems": ["a", "b"], "dim": 32, "repeats": 20, "root_seed": 2},
+    "orthogonal": {
+        "problems": ["a"], "dims": [4, 8], "iterations": 9, "runs": 2, "dim": 8, "repeats": 3,
+        "root_seed": 6,
+    },
     "unbiased": {"dim": 3, "repeats": 10, "root_seed": 3},
     "trust_region": {"instances": 50, "root_seed": 4},
     "gap": {"dim": 10, "repeats": 7, "conditions": [1.0, 30.5, 1e4], "root_seed": 5},
+    "update_size": {"dim": 3, "stds": [1.0, 0.25], "root_seed": 7},
     "hyper_parameters": {},
-}
+}  # fmt: skip
 
 
 def test_every_question_has_sizes_here_a_table_and_a_picture():

@@ -95,8 +95,10 @@ def _of(figure: str) -> str:
         "theory_regret": "Average regret against T",
         "theory_growth": "Average regret against d",
         "theory_variance": "Second moment of the gradient estimate",
+        "theory_orthogonal": "Orthogonal over independent samples",
         "theory_unbiased": "Bias of the gradient estimates",
         "theory_trust_region": "Closed form of the trust-region problem",
         "theory_gap": "The lemma behind Theorem 5",
+        "theory_update_size": "Size of a step against σ",
         "theory_hyper_parameters": "Number of hyper-parameters",
     }.get(figure, figure.replace("_", " ").capitalize())

@@ -17,9 +17,11 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "regret": ("folder", "problems", "algorithms", "runs"),
     "growth": ("problems", "dims", "iterations", "runs", "root_seed"),
     "variance": ("problems", "dim", "repeats", "root_seed"),
+    "orthogonal": ("problems", "dims", "iterations", "runs", "dim", "repeats", "root_seed"),
     "unbiased": ("dim", "repeats", "root_seed"),
     "trust_region": ("instances", "root_seed"),
     "gap": ("dim", "repeats", "conditions", "root_seed"),
+    "update_size": ("dim", "stds", "root_seed"),
     "hyper_parameters": (),
 }
 
@@ -34,6 +36,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "repeats": {"type": int, "help": "Monte-Carlo sample size"},
     "instances": {"type": int, "help": "random trust-region problems"},
     "conditions": {"type": float, "nargs": "+", "help": "condition numbers of the covariance"},
+    "stds": {"type": float, "nargs": "+", "help": "standard deviations of the distribution"},
     "root_seed": {"type": int, "default": 0, "help": "0 by default"},
 }
 

@@ -6,17 +6,14 @@ python -m experiments.theory.growth --problems quadratic --dims 4 16 64 --iterat
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 import pandas as pd
 
 from algorithms.framework import Framework
-from algorithms.shared.loop import iterate, quiet
 from experiments.runs.seeds import stream
 from experiments.theory import bounds, shared
+from experiments.theory.runs import average_regret
 from experiments.theory.shared import interval, slope
-from problems.convex import ConvexProblem
 
 STEP_SIZE = 10.0  # β
 ESTIMATORS = ("single", "batch", "orthogonal")
@@ -49,7 +46,10 @@ def table(
                 limits.append(fourth[0] if estimator == "batch" else fifth[0])
                 for seed in range(runs):
                     rng = stream(root_seed, "growth", name, estimator, dim, seed)
-                    regrets[seed, column], far = regret(method, problem, iterations, rng)
+                    start = problem.start(rng)
+                    regrets[seed, column], far = average_regret(
+                        method, problem, start, iterations, rng
+                    )
                     reach[column] = max(reach[column], far)
                 shared.progress(f"growth: {name}, {estimator}, d = {dim}")
             slopes = np.array([slope(dims, run) for run in regrets])
@@ -72,21 +72,6 @@ def table(
                 )
             )
     return pd.concat(tables, ignore_index=True)
-
-
-def regret(
-    method: Framework, problem: ConvexProblem, iterations: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """The average of f(μ_t), whose minimum is 0, and the largest ‖μ_t − μ*‖ of one run."""
-    budget = iterations * (method.size(problem.dim) + 1)
-    f, reach = [], 0.0
-    with quiet():
-        start = problem.start(rng)
-        for batch in iterate(method, problem.evaluate, start, rng, budget):
-            f.append(batch.values[0])
-            u = batch.x[0] - problem.minimiser
-            reach = max(reach, sqrt(u @ u))
-    return float(np.mean(f)), reach
 
 
 def main(arguments: list[str] | None = None) -> None:

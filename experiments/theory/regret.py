@@ -24,10 +24,10 @@ from problems.convex import ConvexProblem
 def table(folder: Path, problems: list[str], algorithms: list[str], runs: int) -> pd.DataFrame:
     """Average regret against iterations, mean over runs, with the bounds of Theorems 4 and 5.
 
-    One row per cell and T: the regret with its interval, both bounds, and three values that belong
-    to the whole cell: the slope of log regret against log T over the last decade; the largest
-    distance from the minimiser that a mean can have had (f ≥ ½‖x − x*‖² in the ball); and the
-    ball's radius.
+    One row per cell and T: the regret with its interval, both bounds, and four values that belong
+    to the whole cell: the slope of log regret against log T over the last decade; the slope that
+    log T / T itself has there; the largest distance from the minimiser that a mean can have had
+    (f ≥ ½‖x − x*‖² in the ball); and the ball's radius.
 
     Args:
         folder: of the experiment's traces.
@@ -83,10 +83,16 @@ def summary(f: Array, method: Framework, problem: ConvexProblem) -> pd.DataFrame
             "theorem_4": fourth,
             "theorem_5": fifth,
             **interval(np.array(slopes), "slope"),
+            "slope_of_rate": rate_slope(decade.astype(float)),
             "reach": sqrt(2 * f.max()),
             "radius": problem.radius,
         }
     )
+
+
+def rate_slope(T: Array) -> float:
+    """The slope of log T / T, fitted as that of the regret; NaN where T = 1 is among these."""
+    return slope(T, np.log(T) / T) if T[0] > 1 else np.nan
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -46,6 +46,16 @@ def interval(values: Array, name: str) -> dict[str, Any]:
     return {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
 
 
+def ratio(above: Array, below: Array) -> dict[str, float]:
+    """Ratio of the means of paired samples, as columns ratio, ratio_low and ratio_high.
+
+    The interval is the t interval of a_i − (ā/b̄) b_i, over b̄.
+    """
+    found = float(above.mean() / below.mean())
+    half = interval(above - found * below, "rest")["rest_high"] / below.mean()
+    return {"ratio": found, "ratio_low": found - half, "ratio_high": found + half}
+
+
 def progress(text: str) -> None:
     """Report what is done, at once and not into the table."""
     print(text, file=sys.stderr, flush=True)

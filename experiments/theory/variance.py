@@ -9,34 +9,24 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from algorithms import framework
 from algorithms.framework import Framework
-from algorithms.shared.gaussian import DiagonalGaussian
-from algorithms.shared.interface import Array
 from experiments.runs.seeds import stream
 from experiments.theory import shared
+from experiments.theory.runs import gradient, places
 from experiments.theory.shared import interval
-from problems.convex import ConvexProblem
 
 
 def table(problems: list[str], dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
     """E‖ĝ‖² and the total variance E‖ĝ − Eĝ‖² against N, with the lemma's bound L²(d+4)²/N.
 
-    On each problem at distance 1 from the minimiser, with Σ = I/d ("start") and with 1e-4 I/d, at
-    which f is almost linear ("narrow"), and with Σ = I/d at the minimiser itself ("minimiser").
+    On each problem at the three places of runs.py.
     """
     sizes = [2**k for k in range(20) if 2**k <= dim]
     rows = []
     for name in problems:
         problem = shared.convex(name, {"dim": dim})
         start = problem.start(stream(root_seed, "variance", name))
-        minimiser = problem.minimiser
-        for place, mean, scale in (
-            ("start", start, 1),
-            ("narrow", start, 0.01),
-            ("minimiser", minimiser, 1),
-        ):
-            state = DiagonalGaussian.isotropic(mean, scale * dim**-0.5)
+        for place, state in places(problem, start).items():
             for estimator in ("batch", "orthogonal"):
                 for n in sizes:
                     method = Framework(estimator if n > 1 else "single", samples=n)
@@ -59,15 +49,6 @@ def table(problems: list[str], dim: int, repeats: int, root_seed: int) -> pd.Dat
                     )
         shared.progress(f"variance: {name}")
     return pd.DataFrame(rows)
-
-
-def gradient(
-    method: Framework, state: DiagonalGaussian, problem: ConvexProblem, rng: np.random.Generator
-) -> Array:
-    """One ĝ (d,) of the framework at ``state``."""
-    samples = method.ask(state, rng)
-    estimate: Array = framework.weights(problem.evaluate(samples.x)) @ samples.z / state.std
-    return estimate
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -21,7 +21,7 @@ def iteration(to: Path) -> Command:
 
 def iteration_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(ITERATION, about)
-    made.add_argument("--dims", type=int, nargs="+", default=[30, 100, 300, 1000])
+    made.add_argument("--dims", type=int, nargs="+", default=[10, 30, 100, 300, 1000])
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
     return made
 

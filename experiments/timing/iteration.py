@@ -1,12 +1,13 @@
 """Time per iteration of INGO's update against others, as ratios taken in turn on one core.
 
-    python -m experiments.timing.iteration --dims 30 100 300 1000 --to results/iteration
+    python -m experiments.timing.iteration --dims 10 30 100 300 1000 --to results/iteration
 
 Contenders, all with the paper's N on the Ellipsoid: INGO as in algorithms/ingo.py; the textbook
 update (an eigendecomposition and an inverse a step); pycma and the cmaes package, full covariance;
 and the floor, what no such method can do without: N·d normal numbers, two products of N×d with d×d
-entries (to draw, and to move a covariance by N outer products), and the function values. Time is
-the processor's for this process: others on the machine do not count.
+entries (to draw, and to move a covariance by N outer products), and the function values. Up to
+d = 30 also a natural gradient whose Fisher matrix is estimated, as the first NES did. Time is the
+processor's for this process: others on the machine do not count.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import linalg
 
 import algorithms
 import problems
@@ -29,6 +31,8 @@ from experiments.timing import commands
 Array = NDArray[np.float64]
 Values = Callable[[Array], Array]
 ROUNDS = 7
+FISHER_UP_TO = 30  # the Fisher matrix has (d(d + 3)/2)² entries: 2·10¹¹ of them at d = 1000
+DRAWS = 20  # per parameter, for a Fisher matrix; p of them make it regular, with 2p a run diverges
 SECONDS = 0.25  # of each contender in each round, at least one iteration
 
 
@@ -84,16 +88,57 @@ def floor(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
         yield
 
 
+def monte_carlo_fisher(dim: int, f: Values, rng: np.random.Generator) -> Iterator[None]:
+    """Natural gradient with a Fisher matrix estimated from M = 20p more draws, at which f is not
+    evaluated.
+
+    δ = F̂⁻¹ g, F̂ = (1/M) Σ s sᵀ, g = β Σ_i (h_i/N) s(z_i); μ' = μ − Bδ_μ, Σ' = B exp(−δ_Σ) Bᵀ
+
+    Source: Wierstra et al. (2014), Sections 2 and 3. Differs: they estimate F̂ in coordinates of x,
+        from the points that f was evaluated at, which must be p = d(d + 3)/2 or more. The form they
+        arrive at, xNES, needs no estimate: the matrix has a closed form in these coordinates.
+    """
+    n, p = settings.samples(dim), dim * (dim + 3) // 2
+    lower = np.tril_indices(dim)
+    mu, b = rng.random(dim), 0.5 * np.eye(dim)
+    while True:
+        z = rng.standard_normal((n, dim))
+        h, _ = standardise(f(mu + z @ b.T))
+        step = fisher_step(scores(rng.standard_normal((DRAWS * p, dim))), h @ scores(z) / (n * dim))
+        mu = mu - b @ step[:dim]
+        move = np.empty((dim, dim))
+        move[lower] = move.T[lower] = step[dim:]
+        b = b @ linalg.expm(-move / 2)
+        yield
+
+
+def scores(z: Array) -> Array:
+    """Derivatives (n, p) of log N(μ + Bz; …) by μ in units of B, and by the lower triangle of a
+    symmetric M in Σ = B exp(M) Bᵀ at M = 0: z, and tr((zzᵀ − I)M)/2 by each entry.
+    """
+    i, j = np.tril_indices(z.shape[1])
+    return np.hstack([z, (z[:, i] * z[:, j] - (i == j)) * np.where(i == j, 0.5, 1.0)])
+
+
+def fisher_step(drawn: Array, gradient: Array) -> Array:
+    """F̂⁻¹ g with the Fisher matrix of these scores (m, p)."""
+    step: Array = linalg.solve(drawn.T @ drawn / len(drawn), gradient, assume_a="pos")
+    return step
+
+
 def contenders(dim: int) -> dict[str, Iterator[None]]:
     """One endless run of each contender; ``next`` does an iteration."""
     f = problems.build("ellipsoid", {"dim": dim}).evaluate
-    return {
+    runs = {
         "INGO": ours("ingo", dim, f, np.random.default_rng(0)),
         "floor": floor(dim, f, np.random.default_rng(0)),
         "textbook": textbook(dim, f, np.random.default_rng(0)),
         "pycma": ours("cma_es", dim, f, np.random.default_rng(0)),
         "cmaes": cmaes_package(dim, f, np.random.default_rng(0)),
     }
+    if dim <= FISHER_UP_TO:
+        runs["Monte-Carlo Fisher"] = monte_carlo_fisher(dim, f, np.random.default_rng(0))
+    return runs
 
 
 def seconds_per_iteration(run: Iterator[None]) -> float:
@@ -126,11 +171,14 @@ def measure(dims: list[int]) -> pd.DataFrame:
 
 
 def growth(table: pd.DataFrame) -> pd.Series:
-    """Exponent p of time ∝ d^p per contender, by least squares on logarithms."""
+    """Exponent p of time ∝ d^p per contender of two dimensions or more, by least squares on
+    logarithms.
+    """
     return pd.Series(
         {
             name: np.polyfit(np.log(cell["dim"]), np.log(cell["microseconds"]), 1)[0]
             for name, cell in table.groupby("contender", sort=False)
+            if len(cell) > 1
         }
     )
 
@@ -145,6 +193,8 @@ def markdown(table: pd.DataFrame) -> str:
     for dim, row in wide.iterrows():
         entries = [
             f" {row['ratio', n]:.3g} ({row['ratio_min', n]:.3g} to {row['ratio_max', n]:.3g}) |"
+            if np.isfinite(row["ratio", n])
+            else " – |"
             for n in names[1:]
         ]
         lines.append(f"| {dim} | {row['microseconds', 'INGO']:.0f} |" + "".join(entries))

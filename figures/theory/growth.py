@@ -45,7 +45,8 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     gain = both["batch"] / both["orthogonal"]
     return figure, (
         f"Average regret after {table['iterations'].iloc[0]} iterations against d, "
-        f"{mean_over(table)}; independent and orthogonal with N = d; dotted the bounds.\n\n"
+        f"{mean_over(table)}; independent and orthogonal with N = d, whose lines all but "
+        f"coincide (their ratio has a figure of its own); dotted the bounds.\n\n"
         f"Fitted powers of d: {'; '.join(said)}. The d² (one sample) and "
         f"d (orthogonal) take R and B₁ for constants, which at least grow like d. Independent "
         f"samples have {gain.min():.2f} to {gain.max():.2f} times the regret of as many orthogonal "
