@@ -274,8 +274,8 @@ def _exponent_over_rate(v: Value, a: dict[str, Any]) -> str:
 
 
 PLACES = {
-    "start": "from the paper's first distribution",
-    "narrow": "from a narrow one",
+    "start": "at the start",
+    "narrow": "with a narrow distribution",
     "minimiser": "at the minimiser",
 }
 
