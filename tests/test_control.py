@@ -276,6 +276,36 @@ def test_a_report_neither_changes_a_run_nor_costs_steps(starts):
     assert with_report.steps() == without.steps() == 2 * 3 * 15
 
 
+def test_charged_roll_outs_and_reports_each_have_their_own_stream(monkeypatch):
+    """The first and the second that the instance's stream is split into, for good: kept runs have
+    their starts from them. Fixed starts are the instance's own.
+    """
+    drawn = []
+    start = Bodies.start
+    monkeypatch.setattr(Bodies, "start", lambda self, rng: drawn.append(rng) or start(self, rng))
+    x = points(3, 178)
+    problem = build(horizon=2)
+    problem.evaluate(x)
+    problem.report(x[0])
+    problem.evaluate(x[:1])
+    charged, reported = problem.streams
+    assert [rng is charged for rng in drawn] == [True] * 3 + [False] + [True]
+    assert drawn[3] is reported
+    fresh = stream(0, "instance", "Swimmer").spawn(2)
+    bodies = Bodies(TASKS["Swimmer"]("v4"))
+    for _ in range(4):
+        start(bodies, fresh[0])
+    start(bodies, fresh[1])
+    for mine, own in zip(problem.streams, fresh, strict=True):
+        assert mine.random() == own.random()
+
+    fixed, first = build(horizon=2, starts="fixed"), len(drawn)
+    fixed.report(x[0])
+    fixed.evaluate(x)
+    assert len(drawn) == first + 1
+    assert not any(drawn[-1] is own for own in fixed.streams)
+
+
 def test_a_report_is_a_mean_of_fresh_roll_outs():
     x = points(1, 178)[0]
     one, three = build(horizon=15), build(horizon=15, report_rollouts=3)
