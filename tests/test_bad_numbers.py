@@ -79,10 +79,10 @@ def test_the_largest_and_the_smallest_numbers_are_standardised():
             for shape in ([-1, 1, 1, -1], [0, 1, 1, 1], [0, 0, 0, -1], [1, 1, 1, -1]):
                 h, ended = standardise(unit * np.array(shape))
                 assert ended is None
-                assert np.allclose(h, plain(np.array(shape, float), 1), rtol=1e-15)
+                assert np.allclose(h, plain(np.array(shape, float), 1), rtol=1e-15, atol=1e-15)
         h, ended = standardise(np.array([top, 1.0, 2.0, -3.0, 1e-300]))
     assert ended is None
-    assert np.allclose(h, plain(np.array([1.0, 0, 0, 0, 0]), 1), rtol=1e-15)
+    assert np.allclose(h, plain(np.array([1.0, 0, 0, 0, 0]), 1), rtol=1e-15, atol=1e-15)
 
 
 @pytest.mark.parametrize("value", [np.finfo(float).max, -1e308, 5e-324, -1e-200, 0.0])
