@@ -794,6 +794,15 @@ def test_the_recommended_point_follows_its_rule():
         assert result.noise == again or np.isnan(again) == np.isnan(result.noise)
 
 
+def test_noise_is_how_far_the_second_value_at_x_is_from_the_first_on_either_side():
+    for again in (0.25, -0.25):
+        answers = iter([2.0, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0 + again, 9.0])
+        result = minimize(
+            lambda x, a=answers: next(a), np.zeros(3), 0.5, seed=0, budget=10, samples=8
+        )
+        assert (result.fun, result.noise, result.nfev) == (1.0, 0.25, 10)
+
+
 # Restarts
 
 
