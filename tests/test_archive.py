@@ -14,10 +14,9 @@ from damage import flips
 from tiny import CONFIG, do_run, rewrite, write_config
 
 from experiments import ledger, plan
-from experiments.paths import KEPT, PUBLISHED
+from experiments.paths import KEPT
 from experiments.publishing import archive
 from experiments.runs import trace
-from experiments.tables import aggregate, files
 
 ROOT = Path(__file__).parent.parent
 
@@ -328,36 +327,6 @@ def test_a_broken_file_is_named(done, tmp_path):
     file.write_bytes(file.read_bytes()[:1000])
     with pytest.raises(ValueError, match=r"tiny/0\.parquet is no whole file"):
         archive.restore(plan.load(write_config(tmp_path)), kept)
-
-
-def test_the_kept_tables_are_those_of_the_kept_traces():
-    """The rows of the first and the last seed in a table of runs, computed anew from the kept
-    traces of those runs; and every run of a table has its trace. An experiment that is still being
-    run has traces and no table.
-    """
-    known = plan.load(ROOT / "config.yaml", ROOT / PUBLISHED / "config.yaml").experiments
-    paths = sorted((ROOT / PUBLISHED / "tables").glob("*/runs.parquet"))
-    assert {"figure_1", "figure_2"} <= {path.parent.name for path in paths}
-    for path in paths:
-        name = path.parent.name
-        table = pd.read_parquet(path)
-        for seed in (table["seed"].min(), table["seed"].max()):
-            cells = dict(archive.read(KEPT / name / f"{seed}.parquet"))
-            for arm, (experiment, theirs) in known[name].shared.items():
-                made = dict(archive.read(KEPT / experiment / f"{seed}.parquet"))
-                cells |= {(problem, arm): made[problem, theirs] for problem in known[name].problems}
-            rows = [
-                {"problem": problem, "algorithm": algorithm}
-                | aggregate.run_row(steps.to_pandas(), metadata)
-                for (problem, algorithm), (steps, metadata) in cells.items()
-            ]
-            own, kept = (
-                frame.assign(hits=frame["hits"].map(list)).set_index(["problem", "algorithm"])
-                for frame in (files.rounded(pd.DataFrame(rows)), table[table["seed"] == seed])
-            )
-            assert len(own) == len(kept)
-            own = own.loc[kept.index, list(kept)]
-            pd.testing.assert_frame_equal(own, kept, rtol=1e-11, atol=0)
 
 
 def test_every_kept_trace_is_of_code_that_is_equal_to_todays():

@@ -212,7 +212,7 @@ def test_the_pendulum_pays_for_the_steps_until_it_falls():
     returns, lengths = bodies.roll_out(Policy(11, 1), x, starts, 1000)
     expected = [episode(env, row, start) for row, start in zip(x, starts, strict=True)]
     assert lengths.tolist() == [steps for _, steps in expected]
-    assert np.allclose(returns, [total for total, _ in expected], rtol=1e-9)
+    assert np.allclose(returns, [total for total, _ in expected], rtol=1e-9, atol=0)
     assert lengths[1] == 1000
     assert 9000 < returns[1] < 10000
     assert max(lengths[[0, 2, 3]]) < 100
@@ -276,12 +276,42 @@ def test_a_report_neither_changes_a_run_nor_costs_steps(starts):
     assert with_report.steps() == without.steps() == 2 * 3 * 15
 
 
+def test_charged_roll_outs_and_reports_each_have_their_own_stream(monkeypatch):
+    """The first and the second that the instance's stream is split into, for good: kept runs have
+    their starts from them. Fixed starts are the instance's own.
+    """
+    drawn = []
+    start = Bodies.start
+    monkeypatch.setattr(Bodies, "start", lambda self, rng: drawn.append(rng) or start(self, rng))
+    x = points(3, 178)
+    problem = build(horizon=2)
+    problem.evaluate(x)
+    problem.report(x[0])
+    problem.evaluate(x[:1])
+    charged, reported = problem.streams
+    assert [rng is charged for rng in drawn] == [True] * 3 + [False] + [True]
+    assert drawn[3] is reported
+    fresh = stream(0, "instance", "Swimmer").spawn(2)
+    bodies = Bodies(TASKS["Swimmer"]("v4"))
+    for _ in range(4):
+        start(bodies, fresh[0])
+    start(bodies, fresh[1])
+    for mine, own in zip(problem.streams, fresh, strict=True):
+        assert mine.random() == own.random()
+
+    fixed, first = build(horizon=2, starts="fixed"), len(drawn)
+    fixed.report(x[0])
+    fixed.evaluate(x)
+    assert len(drawn) == first + 1
+    assert not any(drawn[-1] is own for own in fixed.streams)
+
+
 def test_a_report_is_a_mean_of_fresh_roll_outs():
     x = points(1, 178)[0]
     one, three = build(horizon=15), build(horizon=15, report_rollouts=3)
     single = [one.report(x) for _ in range(3)]
     assert len(set(single)) == 3
-    assert three.report(x) == pytest.approx(np.mean(single), rel=1e-14)
+    assert three.report(x) == pytest.approx(np.mean(single), rel=1e-14, abs=0)
 
 
 def test_another_process_gives_the_same_returns():
@@ -406,7 +436,7 @@ def test_the_contenders_of_the_throughput_do_the_same(name, monkeypatch):
     returns, _ = rollouts.ours(setting)()
     ends = [body.state.qpos.copy() for body in setting.bodies.pool]
     assert np.array_equal(rollouts.bare(setting)(), ends)
-    assert np.allclose(rollouts.gymnasium_loop(setting)(), returns, rtol=1e-12)
+    assert np.allclose(rollouts.gymnasium_loop(setting)(), returns, rtol=1e-12, atol=0)
 
 
 def test_ours_is_faster_than_what_takes_longer(monkeypatch):

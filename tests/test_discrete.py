@@ -126,7 +126,7 @@ def test_the_bernoulli_step_equals_the_papers_formula(scale):
         Bernoulli(eta), marked(x, eta), f
     )
     # 1 − p itself loses digits at large η: 2⁻⁵³ e^η of its size
-    assert np.allclose(told.eta, wanted, rtol=1e-14 + 2e-16 * exp(np.abs(eta).max()))
+    assert np.allclose(told.eta, wanted, rtol=1e-14 + 2e-16 * exp(np.abs(eta).max()), atol=1e-14)
 
 
 def test_the_categorical_step_equals_the_papers_formula():
@@ -141,7 +141,7 @@ def test_the_categorical_step_equals_the_papers_formula():
     told = algorithms.build("categorical_ingo", {"step_size": beta}).tell(
         Categorical(eta), Samples(x), f
     )
-    assert np.allclose(told.eta, eta - beta / n * np.tensordot(h, H, 1), rtol=1e-12)
+    assert np.allclose(told.eta, eta - beta / n * np.tensordot(h, H, 1), rtol=1e-12, atol=1e-14)
 
 
 def test_the_step_by_hand():
@@ -152,7 +152,9 @@ def test_the_step_by_hand():
         Bernoulli(eta), marked(x, eta), np.array([0.0, 2.0])
     )
     w = np.sqrt(2.0) / 8
-    assert np.allclose(told.eta, [-w * (2 + 2), np.log(3.0) + w * (4 / 3 + 4)], rtol=1e-14)
+    assert np.allclose(
+        told.eta, [-w * (2 + 2), np.log(3.0) + w * (4 / 3 + 4)], rtol=1e-14, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("size", [20.0, 30.0, 36.0, 300.0, 700.0])
@@ -264,11 +266,11 @@ def test_a_batch_has_n_points(name, samples):
 def test_the_first_distribution_is_the_one_it_was_given(p):
     rng = np.random.default_rng(0)
     state = algorithms.build("bernoulli_ingo", {}).init(np.full(9, p), rng)
-    assert np.allclose(1 / (1 + np.exp(-state.eta)), p, rtol=1e-14)
+    assert np.allclose(1 / (1 + np.exp(-state.eta)), p, rtol=1e-14, atol=0)
     assert state.spread().sigma == pytest.approx(np.sqrt(p * (1 - p)), rel=1e-12)
     P = np.array([[p, (1 - p) / 3, 2 * (1 - p) / 3]] * 9)
     state = algorithms.build("categorical_ingo", {}).init(P, rng)
-    assert np.allclose(state.probabilities(), P, rtol=1e-14)
+    assert np.allclose(state.probabilities(), P, rtol=1e-14, atol=0)
     for name in ("ga", "simple_ga"):
         state = algorithms.build(name, {"samples": 400}).init(np.full(500, p), rng)
         x = algorithms.build(name, {}).ask(state, rng).x
@@ -332,7 +334,7 @@ def test_permuting_coordinates_permutes_the_path(rugged, noise):
         optimiser, Bernoulli(ETA[order]), draw, lambda x: rugged(x[:, back]), noise[:, :, order]
     )
     for s, t in zip(plain, permuted, strict=True):
-        assert np.allclose(t.eta, s.eta[order], rtol=1e-12)
+        assert np.allclose(t.eta, s.eta[order], rtol=1e-12, atol=1e-14)
 
 
 def test_permuting_coordinates_and_categories_permutes_the_categorical_path(noise):
@@ -354,7 +356,7 @@ def test_permuting_coordinates_and_categories_permutes_the_categorical_path(nois
         noise[:, :, order],
     )
     for s, t in zip(plain, permuted, strict=True):
-        assert np.allclose(t.eta, s.eta[order][:, old], rtol=1e-10)
+        assert np.allclose(t.eta, s.eta[order][:, old], rtol=1e-10, atol=1e-14)
 
 
 def test_a_monotone_map_of_f_changes_the_path_and_an_affine_one_does_not(rugged, noise):
@@ -363,7 +365,7 @@ def test_a_monotone_map_of_f_changes_the_path_and_an_affine_one_does_not(rugged,
     plain = path(optimiser, Bernoulli(ETA), draw, rugged, noise)[-1].eta
     affine = path(optimiser, Bernoulli(ETA), draw, lambda x: 3 * rugged(x) - 7, noise)[-1].eta
     cubed = path(optimiser, Bernoulli(ETA), draw, lambda x: rugged(x) ** 3, noise)[-1].eta
-    assert np.allclose(affine, plain, rtol=1e-9)
+    assert np.allclose(affine, plain, rtol=1e-9, atol=0)
     assert not np.allclose(cubed, plain, rtol=1e-2)
 
 
@@ -376,7 +378,7 @@ def test_two_categories_are_the_bernoulli_method(rugged, noise):
         algorithms.build("categorical_ingo", parameters), Categorical(two), draw, rugged, noise
     )
     for s, t in zip(bits, categories, strict=True):
-        assert np.allclose(t.eta[:, 1] - t.eta[:, 0], s.eta, rtol=1e-10)
+        assert np.allclose(t.eta[:, 1] - t.eta[:, 0], s.eta, rtol=1e-10, atol=1e-14)
         assert np.array_equal(t.mean, s.mean)
         assert t.spread().sigma == pytest.approx(s.spread().sigma, rel=1e-10)
 
@@ -410,7 +412,7 @@ def test_binary_regret_against_the_formula(dim):
     problem, w = reconstruction(dim, seed=dim)
     x = (np.random.default_rng(1).random((7, dim)) < 0.5).astype(float)
     plain = np.sum((np.sign(x - 0.5) - w) ** 2, axis=1) - np.sum((np.sign(w) - w) ** 2)
-    assert np.allclose(problem.evaluate(x), plain, rtol=1e-11)
+    assert np.allclose(problem.evaluate(x), plain, rtol=1e-11, atol=0)
     assert problem.f_at(problem.minimiser) == 0.0
 
 
@@ -456,7 +458,7 @@ def test_two_categories_are_the_binary_problem():
     w = np.diff(np.random.default_rng(3).standard_normal((50, 2)), axis=1)[:, 0] / np.sqrt(2)
     x = np.random.default_rng(4).integers(2, size=(20, 50)).astype(float)
     plain = np.sum((np.sign(x - 0.5) - w) ** 2, axis=1) - np.sum((np.sign(w) - w) ** 2)
-    assert np.allclose(problem.evaluate(x), plain, rtol=1e-12)
+    assert np.allclose(problem.evaluate(x), plain, rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

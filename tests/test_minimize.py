@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
+from inspect import Parameter, signature
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -320,6 +321,43 @@ def test_the_seed_decides():
     assert not np.array_equal(fresh[0].x, fresh[1].x)
 
 
+def test_without_a_seed_a_run_is_drawn_anew_and_is_none_of_a_small_seed():
+    fresh = minimize(rosenbrock, np.zeros(4), 0.3, budget=60)
+    for seed in (0, 1, 2020):
+        assert fresh.fun != minimize(rosenbrock, np.zeros(4), 0.3, budget=60, seed=seed).fun
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_points_are_drawn_around_x0_as_wide_as_sigma0(name):
+    """Of one seed the same points in units of sigma0, for every optimiser."""
+    x0 = np.array([1.0, -2.0, 0.5])
+    drawn = {}
+    for sigma in (0.01, 0.5, 4.0):
+        seen = []
+        minimize(sphere, x0, sigma, name, seed=3, budget=42, samples=40, callback=seen.append)
+        drawn[sigma] = (seen[0].x - x0) / sigma
+    assert np.allclose(drawn[0.01], drawn[0.5], rtol=0, atol=1e-12)
+    assert np.allclose(drawn[4.0], drawn[0.5], rtol=0, atol=1e-12)
+    assert np.sqrt(np.mean(drawn[0.5] ** 2)) == pytest.approx(1.0, rel=0.35)  # of 120 normals
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_x_is_the_best_of_all_points_and_not_the_last(name):
+    """Over ten batches of a function that is noise, nobody's last batch has the best point."""
+    noise, points = np.random.default_rng(5), []
+
+    def fun(x):
+        points.append((noise.random(), x))
+        return points[-1][0]
+
+    result = minimize(fun, np.zeros(3), 0.5, name, seed=0, budget=82, samples=8)
+    found = points[: 8 * result.nit]
+    value, x = min(found, key=lambda point: point[0])
+    assert value < min(value for value, _ in found[-8:])
+    assert result.fun == value
+    assert np.array_equal(result.x, x)
+
+
 def test_numpys_warnings_stay_as_they_were_also_inside_the_function():
     before, inside = np.geterr(), []
     minimize(lambda x: inside.append(np.geterr()) or sphere(x), np.zeros(4), 0.3, budget=50)
@@ -434,6 +472,31 @@ def test_the_budget_is_never_exceeded_and_two_confirm():
         assert not result.success
         assert result.nfev % 10 == (0 if budget < 12 else 2)
         assert np.isnan(result.noise) == (budget < 12)
+
+
+def test_the_settings_that_are_not_given():
+    """All of them; and the default budget is spent, as far as whole batches go."""
+    given = {name: p.default for name, p in signature(minimize).parameters.items()}
+    assert given == {
+        **dict.fromkeys(("fun", "x0", "sigma0", "parameters"), Parameter.empty),
+        "method": "ingo",
+        "args": (),
+        "budget": 100_000,
+        "target": -np.inf,
+        "bounds": None,
+        "bounds_method": "transform",
+        "xtol": None,
+        "ftol": 0.0,
+        "seed": None,
+        "nan": "worst",
+        "restarts": 0,
+        "safeguard": True,
+        "vectorized": False,
+        "workers": None,
+        "callback": None,
+    }
+    result = minimize(lambda x: x[:, 0], [0.0], 1.0, "es", vectorized=True, samples=1000)
+    assert (result.status, result.nfev, result.nit) == ("budget", 99_002, 99)
 
 
 def test_the_callback_ends_the_search():
@@ -640,7 +703,9 @@ def test_a_gaussian_wider_than_its_limit_is_narrowed_and_another_one_left_alone(
     widest = np.array([1.0, 2.0, np.inf])
     full = Gaussian(np.zeros(3), np.array([[0.0, 3.0, 4.0], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0]]))
     narrow = full.narrowed(widest)
-    assert np.allclose(narrow.factor, [[0.0, 0.6, 0.8], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0]])
+    assert np.allclose(
+        narrow.factor, [[0.0, 0.6, 0.8], [1.0, 1.0, 0.0], [0.0, 9.0, 0.0]], atol=1e-15
+    )
     diagonal = DiagonalGaussian(np.zeros(3), np.array([5.0, 1.0, 9.0]))
     assert diagonal.narrowed(widest).std.tolist() == [1.0, 1.0, 9.0]
     for state in (full, diagonal):
@@ -727,6 +792,15 @@ def test_the_recommended_point_follows_its_rule():
         expected = result.x if x_expected else result.mean
         assert np.array_equal(result.recommended, expected)
         assert result.noise == again or np.isnan(again) == np.isnan(result.noise)
+
+
+def test_noise_is_how_far_the_second_value_at_x_is_from_the_first_on_either_side():
+    for again in (0.25, -0.25):
+        answers = iter([2.0, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0 + again, 9.0])
+        result = minimize(
+            lambda x, a=answers: next(a), np.zeros(3), 0.5, seed=0, budget=10, samples=8
+        )
+        assert (result.fun, result.noise, result.nfev) == (1.0, 0.25, 10)
 
 
 # Restarts

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import shlex
+import subprocess
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from experiments import fingerprint
 from experiments.config import ConfigError
 from experiments.plan import Plan, load
 from experiments.runs import job, seeds
-from experiments.runs.simulate import run
+from experiments.runs.simulate import batch_size, run
 from experiments.runs.spec import Spec
 
 ROOT = Path(__file__).parent.parent
@@ -563,6 +565,41 @@ def test_the_code_of_a_trace_is_that_of_all_that_a_run_goes_through(module, monk
     assert {"numpy", "scipy"} <= seen
     assert not {"algorithms.igo", "algorithms.minimize", "problems.control", "figures"} & seen
     assert not {"pandas", "pyarrow", "matplotlib"} & seen  # which write what others computed
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [("figure_1", "levy", "ingo"), ("figure_1", "levy", "cma_es"), ("figure_2", "swimmer", "asebo"),
+     ("figure_3", "binary_100", "ga"), ("rotated", "levy", "fast_ingo")],
+    ids="-".join,
+)  # fmt: skip
+def test_every_module_that_a_run_loads_is_in_the_code_of_its_trace(cell, monkeypatch, tmp_path):
+    """Whatever it is: a process does the first batch, and says what it has loaded. ``minimize`` is
+    loaded with its package, and no run calls it.
+    """
+    plan = load(ROOT / "config.yaml")
+    experiment, *names = cell
+    spec = plan.experiments[experiment].cells[tuple(names)]
+    short = {"horizon": 1} if spec.problem == "control" else {}
+    own = replace(spec, budget=batch_size(spec), problem_parameters=spec.problem_parameters | short)
+    words = [*experiments.run.command(own).arguments, "--to", str(tmp_path / "0.parquet")]
+    script = "import sys, experiments.run as r; r.main(sys.argv[1:]); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    packages = ("algorithms", "problems", "experiments", "figures")
+    loaded = {name for name in done.stdout.split() if name.partition(".")[0] in packages}
+    numerical = {"cma", "gymnasium", "mujoco", "numpy", "pymoo", "scipy"}
+    libraries = numerical.intersection(done.stdout.split())
+    seen = set()
+    read, version = fingerprint._read, fingerprint.version
+    monkeypatch.setattr(fingerprint, "_read", lambda name: seen.add(name) or read(name))
+    monkeypatch.setattr(fingerprint, "version", lambda name: seen.add(name) or version(name))
+    plan.fingerprint(*cell)
+    assert loaded - seen == {"algorithms.minimize"}
+    assert {f"algorithms.{spec.algorithm}", "experiments.runs.simulate"} <= loaded
+    assert "numpy" in libraries
+    assert libraries - {"scipy"} <= seen  # which others load too
 
 
 def test_quick_only_changes_sizes():

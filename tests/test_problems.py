@@ -53,7 +53,7 @@ PLAIN = [ellipsoid, l1_ellipsoid, l_half_ellipsoid, discus, levy, rastrigin10]
 def test_a_batch_equals_the_formula_point_by_point(plain, dim):
     problem = problems.build(plain.__name__, {"dim": dim})
     x = np.random.default_rng(dim).uniform(-3, 3, (7, dim))
-    assert np.allclose(problem.evaluate(x), [plain(row) for row in x], rtol=1e-12)
+    assert np.allclose(problem.evaluate(x), [plain(row) for row in x], rtol=1e-12, atol=0)
 
 
 # Computed once with thirty digits (mpmath) at x = (1/2, −1/4, 2).
@@ -133,3 +133,12 @@ def test_table_1_has_all_six_functions_and_both_corrections(tmp_path):
     assert r"10^6 x_1^2" in latex
     # a bar inside a cell would split it
     assert all(line.count("|") == 4 for line in markdown.splitlines() if line.startswith("|"))
+
+
+def test_noise_is_the_stream_s_own_numbers_wherever_the_points_are():
+    problem = problems.build("noise", {"dim": 3}, np.random.default_rng(4))
+    own = np.random.default_rng(4)
+    for x in (np.zeros((5, 3)), np.full((2, 3), 1e6), -np.eye(3)):
+        assert np.array_equal(problem.evaluate(x), own.standard_normal(len(x)))
+        assert np.isnan(problem.f_at(x[0]))  # and nothing is drawn for it
+    assert problem.minimum == -np.inf

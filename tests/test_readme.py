@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from experiments.claims.measures import MEASURES
 from experiments.claims.verdicts import CLAIMS, Part, parts
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import (
+    archive,
     cost,
     footprint,
     grids,
@@ -30,6 +32,8 @@ from experiments.publishing import (
     words,
 )
 from experiments.publishing.study import Study
+from experiments.runs import simulate
+from experiments.runs.spec import Spec
 from experiments.tables import rewards, summaries
 from experiments.tables.estimates import Estimate
 
@@ -430,6 +434,34 @@ def test_sizes_of_traces_are_measured_file_by_file(tmp_path):
     assert 1e4 < footprint.trace_sizes(tmp_path)["stability"] < 1e6
     known = footprint.read(KEPT)
     assert set(known["traces"]) == {path.name for path in KEPT.iterdir() if path.is_dir()}
+
+
+def test_what_a_link_leads_to_takes_no_place_in_a_folder(tmp_path):
+    (tmp_path / "of" / "deep").mkdir(parents=True)
+    (tmp_path / "large").write_bytes(b"0" * 1000)
+    (tmp_path / "of" / "deep" / "small").write_bytes(b"0" * 7)
+    (tmp_path / "of" / "link").symlink_to(tmp_path / "large")
+    assert footprint.size(tmp_path / "of") == 7
+    assert footprint.size(tmp_path) == 1007
+
+
+def test_the_days_of_runs_are_those_of_the_first_and_the_last_of_their_commits(
+    tmp_path, monkeypatch
+):
+    """Of those that git knows; edits that were not committed have the day of what was edited."""
+    run, metadata = simulate.run(Spec("levy", "es", 16, None, {"dim": 4}), 0)
+    days = {"b": "2021-02-03", "a": "2021-03-01", "c": "2020-12-31", "gone": ""}
+    for seed, commit in enumerate(("b", "a-dirty", "c", "gone")):
+        cells = {("levy", "es"): (run.table({}), metadata | {"commit": commit})}
+        archive.write(tmp_path / "tiny" / f"{seed}.parquet", cells)
+    monkeypatch.setattr(
+        footprint.subprocess,
+        "run",
+        lambda words, **_: SimpleNamespace(stdout=f"{days[words[-1]]}\n"),
+    )
+    assert footprint.run_dates(tmp_path) == ["2020-12-31", "2021-03-01"]
+    days |= dict.fromkeys(days, "")
+    assert footprint.run_dates(tmp_path) == []
 
 
 def test_versions_are_those_of_the_kept_traces():

@@ -6,7 +6,9 @@ import cma
 import numpy as np
 import pytest
 
+import algorithms
 import problems
+from algorithms.shared.interface import Stop
 from experiments.runs import simulate
 from experiments.runs.seeds import stream
 from experiments.runs.spec import Spec
@@ -101,7 +103,26 @@ def test_cma_es_at_rest_has_nothing_left_to_gain():
         assert metadata["stop"] == ("stagnated" if patience else "budget")
         assert metadata["stop_detail"] == ("at rest" if patience else "")
     assert best[500] > 1e-3
-    assert best[0] == pytest.approx(best[500], rel=1e-14)
+    assert best[0] == pytest.approx(best[500], rel=1e-14, abs=0)
+
+
+def test_batches_at_rest_count_in_a_row():
+    """One with a signal begins the count anew, and one whose values differ by more than rounding of
+    a sum of d terms is one.
+    """
+    cma_es = algorithms.build("cma_es", {"samples": 6, "patience": 3})
+    rng = np.random.default_rng(0)
+    state = cma_es.init(np.zeros(4), rng)
+    rest, signal = np.full(6, 8.0), np.arange(6.0)
+    rounding = 8.0 + 8.0 * np.array([0, 1, 2, 3, 4, 0]) * 2.0**-52
+    more = 8.0 + 8.0 * np.array([0, 1, 2, 3, 5, 0]) * 2.0**-52
+    counts = []
+    for values in (rest, rounding, signal, rounding, rest, more, rest, rest, rest):
+        assert state.ended is None
+        state = cma_es.tell(state, cma_es.ask(state, rng), values)
+        counts.append(state.at_rest)
+    assert counts == [1, 2, 0, 1, 2, 0, 1, 2, 3]
+    assert state.ended == (Stop.STAGNATED, "at rest")
 
 
 def test_cma_es_closing_in_on_a_minimum_of_zero_is_never_at_rest():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from itertools import count
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -10,7 +14,11 @@ import pytest
 from damage import DAMAGES, flips
 from tiny import rewrite
 
-from experiments.runs import record, simulate, trace
+import algorithms
+from algorithms.shared.loop import iterate, quiet
+from experiments.paths import ROOT
+from experiments.runs import job, record, simulate, trace
+from experiments.runs.seeds import stream
 from experiments.runs.spec import Spec
 
 SPEC = Spec("levy", "fast_ingo", 40_000, 1e-10, {"dim": 10}, {"initial_std": 0.5})
@@ -224,3 +232,128 @@ def test_a_trace_that_ends_before_its_run_did_is_named_though_its_checksum_is_ri
     rewrite(path, slice(-lost))
     with pytest.raises(ValueError, match=r"4\.parquet is not a whole trace: its last row is of"):
         trace.read(path)
+
+
+MINIMUM = 5.0
+
+
+def lifted(plain):
+    """The problem with its values lifted, a report that is none of them, and steps to count."""
+    calls, steps = count(1), 0
+
+    def evaluate(x):
+        nonlocal steps
+        steps += 3 * len(x)
+        return plain.evaluate(x) + MINIMUM
+
+    def report(mean):
+        return float(mean.sum() + next(calls))
+
+    return replace(
+        plain,
+        evaluate=evaluate,
+        minimum=MINIMUM,
+        report=report,
+        steps=lambda: steps,
+        title="Lifted",
+    )
+
+
+def commit_of_the_sources():
+    """As git tells, and unknown where this is no checkout."""
+
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    try:
+        head = git("rev-parse", "HEAD").stdout.strip()
+        edited = git("status", "--porcelain", "--untracked-files=no").stdout
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{head}-dirty" if edited else head
+
+
+@pytest.mark.parametrize(
+    ("budget", "target", "stop"),
+    [(20_000, 1e-3, "target"), (200, None, "budget"), (20_000, None, "flat")],
+)
+def test_every_column_and_all_metadata_are_what_the_batches_say(
+    budget, target, stop, monkeypatch, tmp_path
+):
+    """Computed anew from the batches of the same loop. The minimum is 5, so that no value is its
+    own distance to it, and a batch's mean, median and minimum are apart.
+    """
+    spec = Spec(
+        "ellipsoid", "fast_ingo", budget, target, {"dim": 4}, {"samples": 7}, 10, root_seed=3
+    )
+    build = simulate.problems.build
+    monkeypatch.setattr(simulate.problems, "build", lambda *words: lifted(build(*words)))
+    path = tmp_path / "2.parquet"
+    job.run_seed(spec, path, "c0de")
+    table, metadata = trace.read(path)
+    table = table.to_pandas()
+
+    problem = lifted(build("ellipsoid", {"dim": 4}))
+    mean = problem.start(stream(3, "start", "ellipsoid", 2))
+    own = iterate(
+        algorithms.build("fast_ingo", {"samples": 7}),
+        problem.evaluate,
+        mean,
+        stream(3, "search", "ellipsoid", "fast_ingo", 2),
+        budget,
+        -np.inf if target is None else MINIMUM + target,
+    )
+    with quiet():
+        batches = list(own)
+    best = np.minimum.accumulate([batch.values.min() for batch in batches])
+    due = sorted({*rows_due(10, len(batches)), len(batches)})
+    rows = [(batches[i - 1], best[i - 1]) for i in due]
+    wanted = {
+        "iteration": due,
+        "evaluations": [7 * i for i in due],
+        "environment_steps": [3 * 7 * i for i in due],
+        "f_mean": [batch.state.mean.sum() + k for k, (batch, _) in enumerate(rows, 1)],
+        "batch_min": [min(batch.values) for batch, _ in rows],
+        "batch_mean": [sum(batch.values) / 7 for batch, _ in rows],
+        "best": [so_far for _, so_far in rows],
+        "sigma": [np.prod(batch.state.std) ** (1 / 4) for batch, _ in rows],
+        "condition": [max(batch.state.std**2) / min(batch.state.std**2) for batch, _ in rows],
+    }
+    assert list(table) == list(wanted)
+    for name, column in wanted.items():
+        np.testing.assert_allclose(table[name], column, rtol=1e-12, atol=0, err_msg=name)
+
+    hits = [np.flatnonzero(best - MINIMUM <= t)[:1] for t in record.TARGETS]
+    assert metadata.pop("hits") == [7 * (int(first[0]) + 1) for first in hits if len(first)]
+    libraries = ("numpy", "scipy", "pyarrow", "cma", "pymoo", "gymnasium", "mujoco")
+    loaded = {name: version(name) for name in libraries if name in sys.modules}
+    assert {"numpy", "pyarrow"} <= loaded.keys()
+    measured = {name: metadata.pop(name) for name in ("seconds", "cpu_seconds", "peak_mb")}
+    assert all(0 < value < 1e5 for value in measured.values()), measured
+    (machine,) = metadata.pop("machines")
+    assert set(machine) == {"processor", "blas", "numpy"}
+    assert isinstance(metadata.pop("sum"), int)
+    assert metadata == {
+        "spec": asdict(spec),
+        "seed": 2,
+        "title": "Lifted",
+        "minimum": MINIMUM,
+        "stop": stop,
+        "stop_detail": "",
+        "last_mean": batches[-1].state.mean.tolist(),
+        "processes": 1,
+        "commit": commit_of_the_sources(),
+        "code": "c0de",
+        "versions": {"python": ".".join(map(str, sys.version_info[:3])), **loaded},
+    }
+
+
+def test_without_a_report_the_value_at_the_mean_is_the_function_s():
+    batches = []
+    record_, _ = simulate.run(
+        Spec("levy", "ingo", 120, None, {"dim": 4}, record_every=1), 0, batches.append
+    )
+    means = np.array([batch.state.mean for batch in batches])
+    plain = simulate.problems.build("levy", {"dim": 4})
+    assert list(record_.rows["f_mean"]) == [plain.evaluate(mean[None, :])[0] for mean in means]
+    assert list(record_.rows["environment_steps"]) == [0] * len(batches)

@@ -1,0 +1,212 @@
+"""The kept tables are those of the kept traces, all of them, and their texts those of the tables.
+
+Pictures and intervals are drawn and sampled again elsewhere (test_redraw.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.claims import variants, verdicts
+from experiments.paths import KEPT, PUBLISHED, ROOT
+from experiments.plan import load
+from experiments.publishing import archive
+from experiments.tables import aggregate, estimates, files, rewards, summaries
+from experiments.timing import iteration, rollouts
+from problems import table_1
+
+KEPT_RESULTS = ROOT / PUBLISHED
+TABLES = KEPT_RESULTS / "tables"
+PLAN = load(ROOT / "config.yaml", KEPT_RESULTS / "config.yaml")
+TABLED = sorted(path.parent.name for path in TABLES.glob("*/runs.parquet"))
+CELL = ["problem", "algorithm"]
+
+
+@pytest.fixture(scope="module")
+def kept_cells():
+    """The kept traces of an experiment by cell and seed, each file read once."""
+    read = {}
+
+    def cells(experiment):
+        if experiment not in read:
+            found = {}
+            for seed in range(PLAN.experiments[experiment].runs):
+                for cell, (rows, metadata) in archive.read(KEPT / experiment / f"{seed}.parquet"):
+                    found.setdefault(cell, {})[seed] = rows.to_pandas(), metadata
+            read[experiment] = found
+        return read[experiment]
+
+    return cells
+
+
+def of_table(experiment, kept_cells):
+    """The cells that the tables of an experiment show, those that another one runs included."""
+    e, found = PLAN.experiments[experiment], {}
+    for problem, algorithm in e.cells:
+        made, theirs = e.shared.get(algorithm, (experiment, algorithm))
+        found[problem, algorithm] = kept_cells(made)[problem, theirs]
+    return found
+
+
+def assert_same(made, kept, rtol=1e-11):
+    """Equal to the last digit that is kept; a smallest difference that is none would hide 1e-10."""
+    pd.testing.assert_frame_equal(made, kept, rtol=rtol, atol=0, check_dtype=False)
+
+
+def test_every_experiment_with_kept_traces_has_tables_but_one_that_is_under_way():
+    traced = {path.name for path in KEPT.iterdir() if path.is_dir()}
+    assert traced - set(TABLED) == {"humanoid_100"}
+    assert set(TABLED) <= traced
+
+
+@pytest.mark.parametrize("experiment", sorted({*TABLED, "humanoid_100"}))
+def test_every_cell_has_a_trace_of_every_seed_and_there_is_no_other(experiment, kept_cells):
+    e = PLAN.experiments[experiment]
+    found = kept_cells(experiment)
+    assert sorted(found) == sorted(e.own)
+    for cell, runs in found.items():
+        assert list(runs) == list(range(e.runs)), cell
+        for seed, (_, metadata) in runs.items():
+            assert metadata["seed"] == seed, cell
+            assert e.own[cell].is_that_of(metadata), (cell, seed)
+
+
+@pytest.mark.parametrize("experiment", TABLED)
+def test_the_rows_of_a_table_of_runs_are_the_last_ones_of_the_kept_traces(experiment, kept_cells):
+    rows = [
+        dict(zip(CELL, cell, strict=True)) | aggregate.run_row(*run)
+        for cell, runs in of_table(experiment, kept_cells).items()
+        for run in runs.values()
+    ]
+    own, kept = (
+        frame.assign(hits=frame["hits"].map(list))
+        .sort_values([*CELL, "seed"], ignore_index=True)
+        .fillna({"dim": -1})  # none, of control
+        for frame in (
+            files.rounded(pd.DataFrame(rows)),
+            pd.read_parquet(TABLES / experiment / "runs.parquet"),
+        )
+    )
+    assert_same(own[list(kept)], kept)
+
+
+def test_the_720_final_values_of_figure_1_are_those_of_its_traces(kept_cells):
+    """Column by column from the last rows, without the code that makes tables."""
+    table = pd.read_parquet(TABLES / "figure_1" / "runs.parquet").set_index([*CELL, "seed"])
+    assert len(table) == 720
+    names = ["iteration", "evaluations", "f_mean", "batch_min", "batch_mean", "best", "sigma"]
+    found = {
+        (*cell, seed): rows[names].iloc[-1]
+        for cell, runs in kept_cells("figure_1").items()
+        for seed, (rows, _) in runs.items()
+    }
+    own = pd.DataFrame(found).T.reindex(table.index)
+    np.testing.assert_allclose(own, table[names], rtol=1e-11, atol=0)
+
+
+def on_grid(runs, quantities):
+    """The grid of a cell (T,), and the values of its runs there (quantities, runs, T), of which an
+    ended one carries its last row forward.
+    """
+    points = [rows["evaluations"].to_numpy() for rows in runs]
+    last = max(own[-1] for own in points)
+    grid = np.unique(np.concatenate([*(own[:-1] for own in points), [last]]))
+    values = np.empty((len(quantities), len(runs), len(grid)))
+    for k, (rows, own) in enumerate(zip(runs, points, strict=True)):
+        at = np.searchsorted(own, grid, side="right") - 1
+        values[:, k] = rows[quantities].to_numpy(dtype=float).T[:, np.maximum(at, 0)]
+    return grid, values
+
+
+def statistics(values):
+    """How many are finite, their mean, and minimum, quartiles and maximum, over runs (runs, T); by
+    another way than the tables are made: values are ordered, with what is not finite at the end.
+    """
+    ordered = np.sort(np.where(np.isfinite(values), values, np.nan), axis=0)
+    finite = (~np.isnan(ordered)).sum(axis=0)
+    places = np.array([0.0, 0.25, 0.5, 0.75, 1.0])[:, None] * np.maximum(finite - 1, 0)
+    below = places.astype(int)
+    low, high = (
+        np.take_along_axis(ordered, place, axis=0) for place in (below, below + (places > below))
+    )
+    mean = np.nansum(ordered, axis=0) / np.where(finite, finite, np.nan)
+    return np.vstack([finite, mean, low + (places - below) * (high - low)]).T
+
+
+@pytest.mark.parametrize("experiment", TABLED)
+def test_the_curves_are_those_of_the_kept_traces(experiment, kept_cells):
+    table = pd.read_parquet(TABLES / experiment / "curves.parquet")
+    columns = ["evaluations", "runs", "finite", "mean", "min", "q1", "median", "q3", "max"]
+    kept = {key: rows[columns].to_numpy() for key, rows in table.groupby([*CELL, "quantity"])}
+    for cell, runs in of_table(experiment, kept_cells).items():
+        rows = [run for run, _ in runs.values()]
+        quantities = ["f_mean", "batch_min", "batch_mean", "best", "sigma", "condition"]
+        if any(run["environment_steps"].iloc[-1] for run in rows):
+            quantities.append("environment_steps")
+        grid, values = on_grid(rows, quantities)
+        for quantity, own in zip(quantities, values, strict=True):
+            its = kept.pop((*cell, quantity))
+            assert (its[:, 0] == grid).all()
+            assert (its[:, 1] == len(rows)).all()
+            np.testing.assert_allclose(
+                statistics(own), its[:, 2:], rtol=1e-11, atol=0, err_msg=f"{cell} {quantity}"
+            )
+    assert not kept
+
+
+@pytest.mark.parametrize("experiment", TABLED)
+def test_the_tables_for_reading_are_those_of_the_table_of_runs(experiment, monkeypatch):
+    """But for the ends of intervals, which take thousands of resamples."""
+    monkeypatch.setattr(estimates, "RESAMPLES", 1)
+    folder = TABLES / experiment
+    runs = pd.read_parquet(folder / "runs.parquet")
+    final = pd.read_csv(folder / "final_values.csv")
+    assert_same(files.rounded(summaries.final_values(runs)), final)
+    made = files.rounded(summaries.fixed_targets(runs))
+    file = folder / "fixed_targets.csv"
+    fixed = pd.read_csv(file) if len(made) else made
+    sampled = ["aRT_low", "aRT_high"]
+    assert_same(made.drop(columns=sampled), fixed.drop(columns=sampled))
+    text = (folder / "statistics.md").read_text(encoding="utf-8")
+    assert summaries.markdown(fixed, final) == text
+    assert (experiment in PLAN.rewarded) == (folder / "rewards.csv").is_file()
+    if experiment in PLAN.rewarded:
+        table = pd.read_csv(
+            folder / "rewards.csv", keep_default_na=False, na_values={"low": "", "high": ""}
+        )
+        own = files.rounded(rewards.rewards(runs))
+        sampled = ["low", "high"]
+        assert_same(own.drop(columns=sampled), table.drop(columns=sampled))
+        assert rewards.markdown(table) == (folder / "rewards.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "markdown"),
+    [("claims", verdicts.markdown), ("variants", variants.markdown),
+     ("iteration", iteration.markdown), ("rollouts", rollouts.markdown)],
+)  # fmt: skip
+def test_a_text_is_that_of_its_table(name, markdown):
+    table = pd.read_csv(KEPT_RESULTS / f"{name}.csv")
+    assert markdown(table) == (KEPT_RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    assert len(table) > 8
+
+
+def test_the_text_on_the_workflow_has_the_numbers_of_its_table():
+    table = pd.read_csv(KEPT_RESULTS / "workflow.csv")
+    text = (KEPT_RESULTS / "workflow.md").read_text(encoding="utf-8")
+    assert f"A job costs {table['a_job'][0]:.2f} s of CPU time" in text
+    assert f"workflow {table['start'][0]:.1f} s." in text
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert rows == [
+        f"| {row.experiment} | {row.jobs} | {row.mean:.3g} | {100 * row.share:.1f} % |"
+        for row in table.itertuples()
+    ]
+    assert np.allclose(table["mean"], table["cpu"] / table["jobs"], rtol=1e-11, atol=0)
+
+
+def test_table_1_is_that_of_the_functions(tmp_path):
+    table_1.main(["--to", str(tmp_path / "table_1")])
+    for file in tmp_path.iterdir():
+        assert file.read_bytes() == (TABLES / file.name).read_bytes()
