@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,34 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "column": ("batch_min", "best", "f_mean", "batch_mean"),
         "band": ("range", "quartiles"),
         "x": ("linear", "log"),
+        "below": ("none", "f_mean", "best", "batch_min", "batch_mean"),
         "target": float,
     },
     "ecdf": {},
     "regret": {},
-    "reward": {"x": ("iterations", "evaluations", "environment_steps")},
+    "reward": {
+        "x": ("iterations", "evaluations", "environment_steps"),
+        "band": ("range", "quartiles"),
+    },
     "stability": {},
+    "steps": {},
 }
+
+
+def step(name: str) -> tuple[str, float]:
+    """The method, and the multiple of its step size, that the kind ``steps`` takes from the name of
+    an optimiser: of ingo_0.5, ingo and 0.5.
+
+    Raises:
+        ValueError: the name does not end so.
+    """
+    found = re.fullmatch(r"(.+)_(\d+(?:\.\d+)?)", name)
+    if not found or not float(found[2]):
+        raise ValueError(
+            f"{name!r} does not end in a multiple of a step size, as ingo_0.5 does; the kind "
+            "steps needs that"
+        )
+    return found[1], float(found[2])
 
 
 def figure(kind: str, tables: Path, labels: Mapping[str, str], to: Path, **options: Any) -> Command:

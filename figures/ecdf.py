@@ -49,10 +49,12 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
         ax.step(
             x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
             markevery=marks, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
+            clip_on=False,
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(100 if right > 100 else 1, right)
     ax.set_ylim(0, 1)
+    style.few_ticks(ax)
     ax.set_xlabel("evaluations")
     ax.set_ylabel("share of targets reached")
     ax.legend(loc="upper left", handlelength=3)

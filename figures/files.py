@@ -20,12 +20,14 @@ def save(figure: Figure, stem: Path, caption: str) -> None:
     says what is drawn, which is all that the README shows, then how to read it.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
-    # What is drawn, once for all: "tight" would draw all of it for each file once more.
+    # What is drawn, once for all: "tight", and an engine of layout, as tight_layout leaves one
+    # behind, would draw all of it for each file once more.
+    figure.set_layout_engine(None)
     box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
     for suffix, date in ((".pdf", "CreationDate"), (".svg", "Date")):
         figure.savefig(stem.with_suffix(suffix), metadata={date: None}, bbox_inches=box)
     with BytesIO() as drawn:
-        figure.savefig(drawn, format="png", bbox_inches=box)
+        figure.savefig(drawn, format="png", bbox_inches=box, pil_kwargs={"compress_level": 0})
         save_png(Image.open(drawn), stem.with_suffix(".png"))
     save_caption(caption, stem)
     plt.close(figure)
@@ -39,8 +41,11 @@ def save_caption(caption: str, stem: Path) -> None:
 
 def save_png(image: Image.Image, to: Path) -> None:
     """Write a picture in the 256 colours that suit it: a third of the file, the same to the eye."""
-    colours = Image.Quantize.MAXCOVERAGE
-    few = image.convert("RGB").quantize(256, colours, kmeans=2, dither=Image.Dither.NONE)
+    whole, none = image.convert("RGB"), Image.Dither.NONE
+    # Every second pixel each way has all the colours that matter, and takes a quarter of the time.
+    some = whole.resize((whole.width // 2, whole.height // 2), Image.Resampling.NEAREST)
+    colours = some.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=none)
+    few = whole.quantize(palette=colours, dither=none)
     few.save(to, optimize=True, dpi=image.info.get("dpi"))
 
 

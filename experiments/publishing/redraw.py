@@ -8,12 +8,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
 from experiments import command
 from experiments.command import Command
 from experiments.paths import ROOT
 from experiments.plan import load
+
+CONTEXT = get_context("fork" if sys.platform == "linux" else None)  # elsewhere it is not safe
 
 
 def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
@@ -45,7 +49,9 @@ def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> 
     if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
         tables["variants"] = plan.variants_command()
     made = tables | pictures
-    with ProcessPoolExecutor() as pool:
+    for task in made.values():  # once, for all processes that are forked
+        import_module(task.module)
+    with ProcessPoolExecutor(mp_context=CONTEXT) as pool:
         list(pool.map(Command.call, made.values()))
     return list(made)
 
