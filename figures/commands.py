@@ -73,8 +73,13 @@ def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
         else:
             made.add_argument(f"--{option}", type=allowed)
     made.add_argument("--labels", type=json.loads, default={}, help="of optimisers, as JSON")
-    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    _files(made)
     return made
+
+
+def _files(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--no-svg", dest="svg", action="store_false", help="PNG and PDF only")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
 
 
 def theory_figure(
@@ -96,7 +101,7 @@ def theory_figure_parser(question: str, about: str | None) -> argparse.ArgumentP
     made = parser(f"figures.theory.{question}", about)
     made.add_argument("table", type=Path, help="the table, .csv")
     made.add_argument("--labels", type=json.loads, help="of estimators, as JSON")
-    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    _files(made)
     return made
 
 

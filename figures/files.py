@@ -15,16 +15,17 @@ from PIL import Image
 from figures import commands
 
 
-def save(figure: Figure, stem: Path, caption: str) -> None:
-    """Write the picture as PDF, SVG and PNG, and its caption beside it: first a paragraph that
-    says what is drawn, which is all that the README shows, then how to read it.
+def save(figure: Figure, stem: Path, caption: str, svg: bool = True) -> None:
+    """Write the picture as PNG, PDF and, if asked for, SVG, and its caption beside it: first a
+    paragraph that says what is drawn, which is all that the README shows, then how to read it.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
     # What is drawn, once for all: "tight", and an engine of layout, as tight_layout leaves one
     # behind, would draw all of it for each file once more.
     figure.set_layout_engine(None)
     box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
-    for suffix, date in ((".pdf", "CreationDate"), (".svg", "Date")):
+    dates = {".pdf": "CreationDate"} | ({".svg": "Date"} if svg else {})
+    for suffix, date in dates.items():
         figure.savefig(stem.with_suffix(suffix), metadata={date: None}, bbox_inches=box)
     with BytesIO() as drawn:
         figure.savefig(drawn, format="png", bbox_inches=box, pil_kwargs={"compress_level": 0})
@@ -73,4 +74,4 @@ def draw_tables(
         figure, caption = draw(*tables, **options)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    save(figure, args.to, caption)
+    save(figure, args.to, caption, args.svg)

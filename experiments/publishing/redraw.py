@@ -21,7 +21,8 @@ CONTEXT = get_context("fork" if sys.platform == "linux" else None)  # elsewhere 
 
 
 def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
-    """Redraw what the tables in ``results`` and the config allow; the names of what was made.
+    """Redraw what the tables in ``results`` and the config allow, pictures as PNG and PDF, on all
+    cores; the names of what was made.
 
     Raises:
         ValueError: there are no tables, or the name of the folder cannot go into a command.
@@ -52,7 +53,10 @@ def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> 
     for task in made.values():  # once, for all processes that are forked
         import_module(task.module)
     with ProcessPoolExecutor(mp_context=CONTEXT) as pool:
-        list(pool.map(Command.call, made.values()))
+        drawn = [pool.submit(Command.call, task, "--no-svg") for task in pictures.values()]
+        done = [*drawn, *(pool.submit(Command.call, task) for task in tables.values())]
+        for job in done:
+            job.result()
     return list(made)
 
 
