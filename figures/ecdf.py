@@ -49,7 +49,6 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
         ax.step(
             x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
             markevery=marks, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
-            clip_on=False,
         )  # fmt: skip
     ax.set_xscale("log")
     ax.set_xlim(100 if right > 100 else 1, right)
