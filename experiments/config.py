@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -22,7 +22,7 @@ import problems
 from experiments.command import parser
 from experiments.paths import PUBLISHED, ROOT
 from experiments.runs.spec import Spec
-from figures.commands import OPTIONS
+from figures.commands import OPTIONS, step
 
 SPACES = ("real", "binary", "categorical")  # that an optimiser can search
 SCHEMA = Path(__file__).with_name("config.schema.yaml")
@@ -428,9 +428,9 @@ def check_known(where: str, name: str, known: Iterable[str]) -> None:
         raise ConfigError(f"{where} is {name!r}; allowed: {', '.join(known)}")
 
 
-def check_figure(where: str, settings: dict[str, str], known: Iterable[str]) -> None:
-    """Raise ConfigError unless a figure draws one of the ``known`` experiments, with options of its
-    kind.
+def check_figure(where: str, settings: dict[str, str], known: Mapping[str, Experiment]) -> None:
+    """Raise ConfigError unless a figure draws one of the ``known`` experiments, whose optimisers
+    have names that its kind can read, with options of its kind.
     """
     check_known(f"{where}.experiment", settings["experiment"], known)
     allowed = {k: v for k, v in OPTIONS[kind(settings)].items() if isinstance(v, tuple)}
@@ -441,6 +441,12 @@ def check_figure(where: str, settings: dict[str, str], known: Iterable[str]) -> 
                 f"what does: {', '.join(allowed) or 'nothing'}"
             )
         check_known(f"{where}.{key}", value, allowed[key])
+    if kind(settings) == "steps":
+        for name in known[settings["experiment"]].algorithms:
+            try:
+                step(name)
+            except ValueError as error:
+                raise ConfigError(f"{where}: {error}") from error
 
 
 def kind(figure: dict[str, str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,35 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "column": ("batch_min", "best", "f_mean", "batch_mean"),
         "band": ("range", "quartiles"),
         "x": ("linear", "log"),
+        "below": ("none", "f_mean", "best", "batch_min", "batch_mean"),
         "target": float,
     },
     "ecdf": {},
     "regret": {},
-    "reward": {"x": ("iterations", "evaluations", "environment_steps")},
+    "reward": {
+        "x": ("iterations", "evaluations", "environment_steps"),
+        "band": ("range", "quartiles"),
+    },
     "settings": {},
     "stability": {},
+    "steps": {},
 }
+
+
+def step(name: str) -> tuple[str, float]:
+    """The method, and the multiple of its step size, that the kind ``steps`` takes from the name of
+    an optimiser: of ingo_0.5, ingo and 0.5.
+
+    Raises:
+        ValueError: the name does not end so.
+    """
+    found = re.fullmatch(r"(.+)_(\d+(?:\.\d+)?)", name)
+    if not found or not float(found[2]):
+        raise ValueError(
+            f"{name!r} does not end in a multiple of a step size, as ingo_0.5 does; the kind "
+            "steps needs that"
+        )
+    return found[1], float(found[2])
 
 
 def figure(kind: str, tables: Path, labels: Mapping[str, str], to: Path, **options: Any) -> Command:
@@ -52,8 +74,13 @@ def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
         else:
             made.add_argument(f"--{option}", type=allowed)
     made.add_argument("--labels", type=json.loads, default={}, help="of optimisers, as JSON")
-    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    _files(made)
     return made
+
+
+def _files(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--no-svg", dest="svg", action="store_false", help="PNG and PDF only")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
 
 
 def theory_figure(
@@ -75,7 +102,7 @@ def theory_figure_parser(question: str, about: str | None) -> argparse.ArgumentP
     made = parser(f"figures.theory.{question}", about)
     made.add_argument("table", type=Path, help="the table, .csv")
     made.add_argument("--labels", type=json.loads, help="of estimators, as JSON")
-    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    _files(made)
     return made
 
 

@@ -1,5 +1,7 @@
 """One panel a problem, one line an optimiser: the mean over runs against evaluations, log scale.
 
+Another quantity may be drawn in a panel below each of them.
+
     python -m figures.convergence results/tables/figure_1 --column batch_min --band range \\
         --to results/figures/figure_1
 """
@@ -9,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,17 +18,14 @@ from matplotlib.figure import Figure
 
 from figures import files, style
 
+# What the axis and the caption call a quantity.
 COLUMNS = {
-    "batch_min": "the minimum f of the current batch",
-    "best": "the smallest f so far",
-    "f_mean": "f at the mean of the distribution",
-    "batch_mean": "the mean f of the current batch",
+    "batch_min": ("batch minimum", "the minimum f of the current batch"),
+    "best": ("best value", "the smallest f so far"),
+    "f_mean": ("f at the mean", "f at the mean of the distribution"),
+    "batch_mean": ("batch mean", "the mean f of the current batch"),
 }
 NEAR = 1e-3
-BANDS = {
-    "range": ("min", "max", "the smallest to the largest run"),
-    "quartiles": ("q1", "q3", "the lower to the upper quartile of the runs"),
-}
 
 
 def draw(
@@ -36,6 +34,7 @@ def draw(
     column: str = "batch_min",
     band: str = "range",
     x: str = "linear",
+    below: str = "none",
     target: float | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> tuple[Figure, str]:
@@ -45,52 +44,77 @@ def draw(
         runs: a row a run, as experiments.tables.aggregate makes it.
         curves: statistics over the runs of each cell.
         column: which quantity, a key of COLUMNS.
-        band: what is shaded, a key of BANDS.
+        band: what is shaded, a key of style.BANDS.
         x: scale of the evaluations, "linear" or "log".
+        below: the quantity in a second panel of each problem, a key of COLUMNS; or "none".
         target: drawn as a line in panels where a mean comes below NEAR; elsewhere it would only
             press all others together. None draws no line.
         labels: what each optimiser is called.
     """
     style.use()
-    curves = curves[curves["quantity"] == column]
+    columns = [column] if below == "none" else [column, below]
+    curves = curves[curves["quantity"].isin(columns)]
     problems = list(dict.fromkeys(runs["problem"]))
     look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
-    width = min(3, len(problems))
-    height = -(-len(problems) // width)
-    figure, axes = plt.subplots(
-        height, width, figsize=(2.5 * width, 2.05 * height + 0.4), squeeze=False, sharex=True
-    )
+    figure, axes = style.grid(len(problems), len(columns), 2.05 if len(columns) == 1 else 1.8)
     left, right = 0 if x == "linear" else curves["evaluations"].min(), curves["evaluations"].max()
-    for ax, problem in zip(axes.flat, problems, strict=False):
-        here = curves[curves["problem"] == problem]
-        shown = style.positive(here[["mean", *BANDS[band][:2]]])
-        lowest = np.min(shown, initial=np.inf, where=~np.isnan(shown))
-        for algorithm, line in look.items():
-            cell = here[here["algorithm"] == algorithm]
-            ends = runs[(runs["problem"] == problem) & (runs["algorithm"] == algorithm)]
-            if len(cell):
-                _draw_cell(ax, cell, ends, line, BANDS[band][:2], right, lowest)
-        near = (here["mean"] < NEAR).any()
-        if near and target is not None:
-            ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
-        ax.set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
-        ax.set_yscale("log")
-        ax.set_xscale(x)
-        if left < right:
-            ax.set_xlim(left, right)
-        style.say_dropped(ax, _dropped(here, look, BANDS[band][0]))
-    for ax in axes.flat[len(problems) :]:
-        ax.remove()
-    for ax in axes[-1]:
-        ax.set_xlabel("evaluations")
-        if x == "linear":
-            ax.xaxis.set_major_formatter(style.thousands())
-    for ax in axes[:, 0]:
-        ax.set_ylabel("mean f over runs")
+    for problem, panels in zip(problems, axes.T, strict=True):
+        ends = runs[runs["problem"] == problem]
+        for ax, quantity in zip(panels, columns, strict=True):
+            here = curves[(curves["problem"] == problem) & (curves["quantity"] == quantity)]
+            _draw_panel(ax, here, ends, look, band, right)
+            if target is not None and (here["mean"] < NEAR).any():
+                ax.axhline(target, color="0.45", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
+            ax.set_yscale("log")
+            ax.set_xscale(x)
+            if left < right:
+                ax.set_xlim(left, right)
+            style.few_ticks(ax)
+        panels[0].set_title(ends["title"].iloc[0])
+    style.label_x(axes, "evaluations")
+    if x == "linear":
+        axes[0, 0].xaxis.set_major_formatter(style.thousands())
+    style.label_y(axes, [COLUMNS[name][0] for name in columns])
     figure.align_ylabels()
+    style.letters(figure)
     long = max(len(i.label) for i in look.values()) > 12
-    style.legend(figure, look.values(), width if long else 2 * width)
-    return figure, _caption(runs, look, column, band, target)
+    style.legend(figure, look.values(), 3 if long else 6)
+    return figure, _caption(runs, look, columns, band, target)
+
+
+def _draw_panel(
+    ax: Axes,
+    curves: pd.DataFrame,
+    runs: pd.DataFrame,
+    look: dict[str, style.Line],
+    band: str,
+    right: float,
+) -> None:
+    """The lines of a problem, and in words what they do not show."""
+    shown = style.positive(curves[["mean", *style.BANDS[band][:2]]])
+    lowest = np.min(shown, initial=np.inf, where=~np.isnan(shown))
+    for algorithm, line in look.items():
+        cell = curves[curves["algorithm"] == algorithm]
+        if len(cell):
+            ends = runs[runs["algorithm"] == algorithm]
+            _draw_cell(ax, cell, ends, line, style.BANDS[band][:2], right, lowest)
+    style.say_dropped(ax, _dropped(curves, look, style.BANDS[band][0]))
+    lost = _lost(runs)
+    if len(lost) == runs["algorithm"].nunique():
+        words = f"all {len(runs)} runs lost\nin the first iteration"
+        ax.text(0.5, 0.95, words, transform=ax.transAxes, ha="center", va="top")
+    elif lost:
+        names = [look[name].label for name in lost]
+        pairs = ["; ".join(names[at : at + 2]) for at in range(0, len(names), 2)]
+        words = "\n".join(["all runs lost in the first iteration:", *pairs])
+        ax.text(0.03, 0.03, words, transform=ax.transAxes, fontsize=6)
+
+
+def _lost(runs: pd.DataFrame) -> list[str]:
+    """The optimisers of which no run has come past its first iteration."""
+    ended = ~runs["stop"].isin(["target", "budget"]) & (runs["iteration"] == 1)
+    all_ended = ended.groupby(runs["algorithm"], sort=False).all()
+    return [str(name) for name in all_ended.index[all_ended]]
 
 
 def _draw_cell(
@@ -143,14 +167,21 @@ def _dropped(curves: pd.DataFrame, look: dict[str, style.Line], low: str) -> lis
 
 
 def _caption(
-    runs: pd.DataFrame, look: dict[str, style.Line], column: str, band: str, target: float | None
+    runs: pd.DataFrame,
+    look: dict[str, style.Line],
+    columns: list[str],
+    band: str,
+    target: float | None,
 ) -> str:
+    drawn = COLUMNS[columns[0]][1]
+    if len(columns) > 1:
+        drawn += f" (upper panel of each function) and of {COLUMNS[columns[1]][1]} (lower panel)"
     dashed = ""
     if target is not None:
         dashed = f"Dashed: the target {target:g}, in panels where a line comes below {NEAR:g}. "
     return (
-        f"Mean over {style.runs_per_cell(runs)} of {COLUMNS[column]}, against evaluations, "
-        f"in a band from {BANDS[band][2]}{style.setting(runs)}.\n\n"
+        f"Mean over {style.runs_per_cell(runs)} of {drawn}, against evaluations, "
+        f"in a band from {style.BANDS[band][2]}{style.setting(runs)}.\n\n"
         f"{dashed}A run that has stopped keeps its last value in the mean; dotted: last value held "
         "constant after all runs have stopped. A dot ends a line whose runs have all reached the "
         "target; a cross ends one where a run stopped for another reason than its budget. Of lines "

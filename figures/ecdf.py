@@ -53,6 +53,7 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
     ax.set_xscale("log")
     ax.set_xlim(100 if right > 100 else 1, right)
     ax.set_ylim(0, 1)
+    style.few_ticks(ax)
     ax.set_xlabel("evaluations")
     ax.set_ylabel("share of targets reached")
     ax.legend(loc="upper left", handlelength=3)

@@ -15,17 +15,20 @@ from PIL import Image
 from figures import commands
 
 
-def save(figure: Figure, stem: Path, caption: str) -> None:
-    """Write the picture as PDF, SVG and PNG, and its caption beside it: first a paragraph that
-    says what is drawn, which is all that the README shows, then how to read it.
+def save(figure: Figure, stem: Path, caption: str, svg: bool = True) -> None:
+    """Write the picture as PNG, PDF and, if asked for, SVG, and its caption beside it: first a
+    paragraph that says what is drawn, which is all that the README shows, then how to read it.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
-    # What is drawn, once for all: "tight" would draw all of it for each file once more.
+    # What is drawn, once for all: "tight", and an engine of layout, as tight_layout leaves one
+    # behind, would draw all of it for each file once more.
+    figure.set_layout_engine(None)
     box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
-    for suffix, date in ((".pdf", "CreationDate"), (".svg", "Date")):
+    dates = {".pdf": "CreationDate"} | ({".svg": "Date"} if svg else {})
+    for suffix, date in dates.items():
         figure.savefig(stem.with_suffix(suffix), metadata={date: None}, bbox_inches=box)
     with BytesIO() as drawn:
-        figure.savefig(drawn, format="png", bbox_inches=box)
+        figure.savefig(drawn, format="png", bbox_inches=box, pil_kwargs={"compress_level": 0})
         save_png(Image.open(drawn), stem.with_suffix(".png"))
     save_caption(caption, stem)
     plt.close(figure)
@@ -39,8 +42,9 @@ def save_caption(caption: str, stem: Path) -> None:
 
 def save_png(image: Image.Image, to: Path) -> None:
     """Write a picture in the 256 colours that suit it: a third of the file, the same to the eye."""
-    colours = Image.Quantize.MAXCOVERAGE
-    few = image.convert("RGB").quantize(256, colours, kmeans=2, dither=Image.Dither.NONE)
+    colours, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    # kmeans counts pixels: once fewer than so many change their colour, it is good enough.
+    few = image.convert("RGB").quantize(256, colours, kmeans=10_000, dither=none)
     few.save(to, optimize=True, dpi=image.info.get("dpi"))
 
 
@@ -68,4 +72,4 @@ def draw_tables(
         figure, caption = draw(*tables, **options)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    save(figure, args.to, caption)
+    save(figure, args.to, caption, args.svg)

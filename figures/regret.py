@@ -56,7 +56,7 @@ def draw(
             if (left := here["evaluations"].min()) < right:
                 ax.set_xlim(left, right)
             style.say_dropped(ax, _dropped(here[here["quantity"] == quantity], look))
-            ax.tick_params(which="minor", bottom=False)
+            style.few_ticks(ax)
             ax.set_yscale("symlog", linthresh=LINEAR, linscale=0.5)
             ax.set_ylim(BOTTOM, top)
             ax.axhline(LINEAR, color="0.8", linewidth=0.5, zorder=0)
@@ -65,6 +65,7 @@ def draw(
         column[-1].set_xlabel("evaluations")
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(f"regret, {words}")
+    style.letters(figure)
     style.legend(figure, look.values(), 3)
     return figure, _caption(runs, look)
 

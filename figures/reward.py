@@ -5,6 +5,7 @@ python -m figures.reward results/tables/figure_2 --x iterations --to results/fig
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
@@ -23,6 +24,7 @@ def draw(
     runs: pd.DataFrame,
     curves: pd.DataFrame,
     x: str = "iterations",
+    band: str = "range",
     labels: Mapping[str, str] | None = None,
 ) -> tuple[Figure, str]:
     """The picture and its caption.
@@ -31,6 +33,7 @@ def draw(
         runs: a row a run, as experiments.tables.aggregate makes it.
         curves: statistics over the runs of each cell, of values that are negated rewards.
         x: what rewards are drawn against.
+        band: what is shaded, a key of style.BANDS.
         labels: what each optimiser is called.
     """
     style.use()
@@ -53,7 +56,9 @@ def draw(
             for ax, quantity in zip(column, ROWS, strict=True):
                 rows = cell[cell["quantity"] == quantity]
                 # Rewards were negated once, in the problem; here they are turned back.
-                low, y, high = (-style.finite(rows[name]) for name in ("max", "mean", "min"))
+                y, high, low = (
+                    -style.finite(rows[name]) for name in ("mean", *style.BANDS[band][:2])
+                )
                 ax.fill_between(at, low, high, color=line.color, alpha=0.15, linewidth=0)
                 ax.plot(
                     at, y, color=line.color, linestyle=line.dash, marker=line.marker,
@@ -63,15 +68,26 @@ def draw(
             shown = curves[(curves["problem"] == problem) & (curves["quantity"] == quantity)]
             if _wide(shown):
                 ax.set_yscale("log")
+            style.few_ticks(ax)
             style.say_dropped(ax, _dropped(shown, look))
-        column[0].set_title(runs.loc[runs["problem"] == problem, "title"].iloc[0])
+        column[0].set_title(_title(runs[runs["problem"] == problem], runs["iteration"].max()))
         column[-1].set_xlabel(x.replace("_", " "))
         column[-1].set_xlim(left=0)
         column[-1].xaxis.set_major_formatter(style.thousands())
     for ax, words in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set_ylabel(words)
+    style.letters(figure)
     style.legend(figure, look.values(), min(5, len(look)))
-    return figure, _caption(runs, look, x)
+    return figure, _caption(runs, look, x, band)
+
+
+def _title(runs: pd.DataFrame, most: int) -> str:
+    """The title of a problem's panels, with its iterations where other problems have more."""
+    iterations = runs["iteration"].max()
+    fewer = f"\nonly {iterations} iterations" if iterations < most else ""
+    # A long name goes on in a second line, before its last capital.
+    name = runs["title"].iloc[0]
+    return (re.sub(r"(?=[A-Z][^A-Z]*$)", "\n", name) if len(name) > 20 else name) + fewer
 
 
 def _wide(cells: pd.DataFrame) -> bool:
@@ -105,7 +121,7 @@ def _positions(cell: pd.DataFrame, runs: pd.DataFrame, x: str) -> NDArray[np.flo
     return evaluations
 
 
-def _caption(runs: pd.DataFrame, look: dict[str, style.Line], x: str) -> str:
+def _caption(runs: pd.DataFrame, look: dict[str, style.Line], x: str, band: str) -> str:
     algorithms = runs["algorithm"].unique()  # in the legend, so that one without a run here counts
     sizes = []
     for _, cell in runs.groupby("problem", sort=False):
@@ -116,8 +132,8 @@ def _caption(runs: pd.DataFrame, look: dict[str, style.Line], x: str) -> str:
             f"iterations{notes and f' ({notes})'}"
         )
     return (
-        f"Reward against {x.replace('_', ' ')}, mean over runs in a band from the smallest to the "
-        f"largest run. {'; '.join(sizes)}.\n\n"
+        f"Reward against {x.replace('_', ' ')}, mean over runs in a band from "
+        f"{style.BANDS[band][2]}. {'; '.join(sizes)}.\n\n"
         "Upper row: mean over the roll-outs of the current batch. Lower row: the policy at the "
         "distribution's mean, not charged, from start states that all methods share. "
         f"A panel whose rewards are all positive and span more than a factor of {WIDE:g} has a log "

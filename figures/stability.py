@@ -77,6 +77,7 @@ def draw(
         ax.set_xlabel("iterations")
     axes[0, 0].set_ylabel("log det Σ")
     axes[0, 0].legend(loc="best")
+    style.letters(figure)
     figure.tight_layout()
     compared = (
         "Dotted: the drift that the second-order term of the update predicts, with β = 1/d, where "

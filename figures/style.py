@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import cycle
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -15,7 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, NullLocator
 from numpy.typing import NDArray
 
 
@@ -57,6 +58,12 @@ LOOKS = {
     "simple_ga": Look(GREEN, (0, (3, 1, 1, 1)), "^"),
 }
 
+# What is shaded around a line: from which column of the curves to which, and what that is.
+BANDS = {
+    "range": ("min", "max", "the smallest to the largest run"),
+    "quartiles": ("q1", "q3", "the lower to the upper quartile of the runs"),
+}
+
 SMALLEST, LARGEST = 1e-150, 1e100  # beyond, the ends of an axis with its ticks may overflow
 
 SPARE = [
@@ -96,7 +103,7 @@ def use() -> None:
             "pdf.fonttype": 42,
             "svg.fonttype": "none",
             "svg.hashsalt": "fixed",
-            "savefig.dpi": 200,
+            "figure.dpi": 200,
         }
     )
 
@@ -104,6 +111,60 @@ def use() -> None:
 def thousands() -> EngFormatter:
     """The labels of ticks: 1.8M, 300k, 0. Made when it is used, since it reads the style then."""
     return EngFormatter(sep="")
+
+
+def grid(count: int, rows: int, height: float) -> tuple[Figure, NDArray[Any]]:
+    """Panels with one axis of x for ``count`` problems, three side by side, with ``rows`` of them
+    below each other for each problem.
+
+    Args:
+        count: of problems.
+        rows: of each problem.
+        height: of a panel, in inches.
+
+    Returns:
+        The figure, and its axes by row and problem.
+    """
+    width = min(3, count)
+    blocks = -(-count // width)
+    size = (2.5 * width, height * blocks * rows + 0.4)
+    figure, axes = plt.subplots(blocks * rows, width, figsize=size, squeeze=False, sharex=True)
+    by_row = axes.reshape(blocks, rows, width).transpose(1, 0, 2).reshape(rows, -1)
+    for ax in by_row[:, count:].flat:
+        ax.remove()
+    for ax in by_row[-1, max(0, count - width) : count]:
+        ax.tick_params(labelbottom=True)  # above a place that is empty, too
+    return figure, by_row[:, :count]
+
+
+def label_x(axes: NDArray[Any], words: str) -> None:
+    """Label x below the lowest panel of each column of ``grid``."""
+    for ax in axes[-1, -min(3, axes.shape[1]) :]:
+        ax.set_xlabel(words)
+
+
+def label_y(axes: NDArray[Any], words: Iterable[str]) -> None:
+    """Label y beside the first panel of each row of ``grid``."""
+    for row, label in zip(axes, words, strict=True):
+        for ax in row[::3]:
+            ax.set_ylabel(label)
+
+
+def few_ticks(ax: Axes) -> None:
+    """Leave the minor ticks of a log axis out where it has two powers of ten or more: they are
+    dozens, nobody reads them, and they take half of the time of a picture.
+    """
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high > 100 * low:
+            axis.set_minor_locator(NullLocator())
+
+
+def letters(figure: Figure) -> None:
+    """A letter beside the upper left corner of each panel, in the order in which one reads."""
+    if len(figure.axes) > 1:
+        for ax, letter in zip(figure.axes, ascii_lowercase, strict=False):
+            ax.set_title(f"({letter})", loc="left", x=-0.03, ha="right", fontsize=8)
 
 
 def legend(figure: Figure, lines: Iterable[Line], columns: int) -> None:

@@ -16,8 +16,9 @@ import tables
 from PIL import Image
 
 from experiments import plan
+from experiments.config import ConfigError
 from experiments.paths import PUBLISHED
-from figures import commands, convergence, ecdf, files, regret, reward, stability, style
+from figures import commands, convergence, ecdf, files, regret, reward, stability, steps, style
 
 ROOT = Path(__file__).parent.parent
 
@@ -78,7 +79,7 @@ def test_the_band_is_the_one_that_the_caption_names(name, wanted):
     runs = tables.cell("levy", "ingo", [np.inf] * 3)
     figure, caption = convergence.draw(runs, curves("levy", "ingo", [2, 4, 6]), band=name)
     assert band(figure.axes[0]) == pytest.approx(wanted)
-    assert f"in a band from {convergence.BANDS[name][2]}; d = 10, N = 9900.\n" in caption
+    assert f"in a band from {style.BANDS[name][2]}; d = 10, N = 9900.\n" in caption
     style.plt.close(figure)
 
 
@@ -232,11 +233,31 @@ def test_a_long_line_keeps_points_that_stand_apart_and_its_ends():
 def test_ends_are_marked_by_reason(drawn):
     """A dot where all runs reached the target, a cross and a level line where they stopped."""
     levy, discus = drawn[0].axes
-    marks = {line.get_marker() for line in levy.lines if len(line.get_xdata()) == 1}
-    assert marks == {"o"}
-    marks = {line.get_marker() for line in discus.lines if len(line.get_xdata()) == 1}
-    assert marks == {"x"}
+    assert end_marks(levy) == {"o"}
+    assert end_marks(discus) == {"x"}
     assert any(list(line.get_ydata()) == [2, 2] for line in discus.lines)
+
+
+def end_marks(ax):
+    return {line.get_marker() for line in ax.lines if len(line.get_xdata()) == 1}
+
+
+@pytest.mark.parametrize(
+    ("stops", "mark"),
+    [(["target"] * 3, "o"), (["target", "flat", "target"], "x"), (["flat"] * 3, "x"),
+     (["target", "target", "budget"], None)],
+)  # fmt: skip
+def test_a_dot_is_for_all_runs(stops, mark):
+    runs = pd.concat(
+        [
+            tables.cell("levy", "ingo", [200.0] * 3).assign(stop=stops),
+            tables.cell("levy", "igo", [np.inf] * 3),
+        ]
+    )
+    lines = pd.concat([curves("levy", "ingo", [1, 1e-11]), curves("levy", "igo", [3, 2, 1])])
+    figure, _ = convergence.draw(runs, lines)
+    assert end_marks(figure.axes[0]) == ({mark} if mark else set())
+    style.plt.close(figure)
 
 
 def test_a_line_of_which_a_log_axis_shows_nothing_is_only_named():
@@ -272,6 +293,8 @@ def test_files_are_the_same_twice(drawn, tmp_path):
     figure, caption = drawn
     files.save(figure, tmp_path / "a" / "f", caption)
     files.save(figure, tmp_path / "b" / "f", caption)
+    files.save(figure, tmp_path / "f", caption, svg=False)
+    assert sorted(p.name for p in tmp_path.glob("f.*")) == ["f.md", "f.pdf", "f.png"]
     names = sorted(p.name for p in (tmp_path / "a").iterdir())
     assert names == ["f.md", "f.pdf", "f.png", "f.svg"]
     for name in names:
@@ -295,9 +318,10 @@ def test_a_png_has_256_colours_and_looks_as_it_was_drawn(drawn, tmp_path):
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ([], {"x": "linear", "band": "range", "column": "batch_min", "target": None}),
-        (["--x", "log", "--target", "1e-6"],
-         {"x": "log", "band": "range", "column": "batch_min", "target": 1e-6}),
+        ([], {"x": "linear", "band": "range", "column": "batch_min", "below": "none",
+              "target": None}),
+        (["--x", "log", "--target", "1e-6", "--below", "best"],
+         {"x": "log", "band": "range", "column": "batch_min", "below": "best", "target": 1e-6}),
     ],
 )  # fmt: skip
 def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
@@ -384,6 +408,7 @@ KINDS = {
     "regret": regret.draw,
     "reward": reward.draw,
     "stability": stability.draw,
+    "steps": lambda runs, lines: steps.draw(runs.assign(algorithm=runs["algorithm"] + "_1")),
 }
 ODD = {
     "NaN": [np.nan] * 4, "zero": [0.0] * 4, "inf": [np.inf] * 4, "−inf": [-np.inf] * 4,
@@ -465,6 +490,436 @@ def test_a_run_that_hits_0_does_not_stretch_a_log_axis():
     assert band(figure.axes[0])[0] == 0.02
     assert notes(figure) == ["INGO: band cut off at 2 of 3 points, with runs ≤ 0"]
     style.plt.close(figure)
+
+
+# ---- what is drawn, read back from the axes ------------------------------------------------------
+
+NAMES = {"fast_ingo": "Fast-INGO", "ingo": "INGO", "igo": "IGO", "mine": "Of my own"}
+PROBLEMS = ("levy", "discus", "ellipsoid", "rastrigin10")
+STATISTICS = {"min": 0.5, "q1": 0.7, "mean": 1.0, "median": 1.3, "q3": 1.8, "max": 2.2}
+POINTS_PER_BATCH = 50
+# What an axis says of y, and the quantity that it then shows.
+SAID = {
+    "batch minimum": "batch_min", "best value": "best", "f at the mean": "f_mean",
+    "batch mean": "batch_mean",
+    "regret, batch mean": "batch_mean", "regret, best so far": "best",
+    "regret, recommended": "f_mean",
+    "average reward": "batch_mean", "reward of the mean policy": "f_mean",
+    "log det Σ": "sigma",
+}  # fmt: skip
+
+
+def told_apart():
+    """Tables in which no two cells, quantities or statistics have a number in common."""
+    runs, lines = [], []
+    for number, (problem, algorithm) in enumerate((p, a) for p in PROBLEMS for a in NAMES):
+        end = 800 + 100 * number
+        cell = tables.cell(problem, algorithm, [np.inf] * 3, dim=10)
+        runs.append(cell.assign(evaluations=end, iteration=end // POINTS_PER_BATCH))
+        x = np.array([100, 300, 500, end])
+        for place, quantity in enumerate(QUANTITIES):
+            mean = (1 + 0.01 * number + 0.001 * place) * np.array([8.0, 4.0, 2.0, 1.0])
+            mean = np.cumsum(mean) if quantity == "environment_steps" else mean
+            cells = {name: factor * mean for name, factor in STATISTICS.items()}
+            frame = pd.DataFrame({"evaluations": x, "runs": 3, "finite": 3, **cells})
+            frame = frame.assign(problem=problem, algorithm=algorithm, quantity=quantity)
+            lines.append(frame)
+    return pd.concat(runs, ignore_index=True), pd.concat(lines, ignore_index=True)
+
+
+def legend_of(figure):
+    """The colour of each label, as a reader of the picture finds it."""
+    legend = (figure.legends or [ax.get_legend() for ax in figure.axes if ax.get_legend()])[0]
+    handles = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    return {text.get_text(): handle.get_color() for text, handle in handles}
+
+
+def panels(figure):
+    """Each panel with the title above it and the labels of its axes, as a reader finds them."""
+    places = {ax: ax.get_subplotspec() for ax in figure.axes}
+    for ax, place in places.items():
+        column = [a for a, p in places.items() if p.colspan == place.colspan]
+        row = [a for a, p in places.items() if p.rowspan == place.rowspan]
+        above = [a for a in column if places[a].rowspan.start <= place.rowspan.start]
+        below = [a for a in column if places[a].rowspan.start >= place.rowspan.start]
+        title = [a.get_title() for a in above if a.get_title()][-1]
+        y = next(a.get_ylabel() for a in row if a.get_ylabel())
+        x = next(a.get_xlabel() for a in below if a.get_xlabel())
+        yield ax, title, x, y
+
+
+def the_line(ax, color):
+    """The points of the one thick line of a colour."""
+    (line,) = (
+        line
+        for line in ax.lines
+        if (line.get_color(), line.get_linewidth() > 1) == (color, True)
+        and len(line.get_xdata()) > 1
+        and line.get_linestyle() != "None"
+    )
+    return line.get_data()
+
+
+def evaluations(rows, curves_of_cell):
+    return rows["evaluations"]
+
+
+def iterations(rows, curves_of_cell):
+    return rows["evaluations"] / POINTS_PER_BATCH
+
+
+def environment_steps(rows, curves_of_cell):
+    return curves_of_cell.loc[curves_of_cell["quantity"] == "environment_steps", "mean"]
+
+
+READINGS = {
+    **{
+        f"convergence of {column} over {below}": (
+            convergence, {"column": column, "below": below}, "mean", "evaluations", evaluations,
+            lambda y: y,
+        )
+        for column, below in (("batch_min", "none"), ("best", "f_mean"), ("batch_mean", "best"),
+                              ("f_mean", "batch_min"))
+    },
+    "convergence on log x": (
+        convergence, {"x": "log"}, "mean", "evaluations", evaluations, lambda y: y
+    ),
+    "regret": (regret, {}, "mean", "evaluations", evaluations, lambda y: y),
+    **{
+        f"reward against {x.__name__}": (
+            reward, {"x": x.__name__}, "mean", x.__name__.replace("_", " "), x, lambda y: -y
+        )
+        for x in (iterations, evaluations, environment_steps)
+    },
+    "stability": (
+        stability, {}, "median", "iterations", iterations, lambda y: 2 * 10 * np.log(y)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_every_line_is_what_title_labels_and_legend_say(reading):
+    module, options, statistic, x_label, x_of, y_of = READINGS[reading]
+    runs, lines = told_apart()
+    figure, _ = module.draw(runs, lines, labels=NAMES, **options)
+    colors = legend_of(figure)
+    assert colors.keys() == set(NAMES.values())
+    seen = set()
+    for ax, title, x, y in panels(figure):
+        problem, quantity = title.split("\n")[0].lower(), SAID[y]
+        assert x == x_label
+        seen.add((problem, quantity))
+        for algorithm, label in NAMES.items():
+            cell = lines[(lines["problem"] == problem) & (lines["algorithm"] == algorithm)]
+            rows = cell[cell["quantity"] == quantity]
+            at, height = the_line(ax, colors[label])
+            assert np.allclose(at, x_of(rows, cell), rtol=1e-12), (title, label)
+            assert np.allclose(height, y_of(rows[statistic]), rtol=1e-12), (title, label)
+    asked = {options.get("column", "batch_min"), options.get("below", "none")} - {"none"}
+    drawn = {
+        convergence: asked,
+        regret: {"batch_mean", "best", "f_mean"},
+        reward: {"batch_mean", "f_mean"},
+        stability: {"sigma"},
+    }[module]
+    assert seen == {(problem, quantity) for problem in PROBLEMS for quantity in drawn}
+    style.plt.close(figure)
+
+
+def test_a_share_of_the_ecdf_is_that_of_the_method_that_the_legend_names():
+    """1e2 to 1e-10 are 61 targets; those down to 1 are reached at once."""
+    later = {"ingo": [1000.0, 3000.0], "igo": [2000.0, np.inf], "mine": [np.inf, np.inf]}
+    runs = pd.concat([tables.cell("levy", name, ends) for name, ends in later.items()])
+    figure, _ = ecdf.draw(runs, NAMES)
+    (ax,) = figure.axes
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("evaluations", "share of targets reached")
+    colors = legend_of(figure)
+    for name in later:
+        x, y = the_line(ax, colors[NAMES[name]])
+        hits = np.concatenate([h[30:91] for h in runs.loc[runs["algorithm"] == name, "hits"]])
+        for t in (1, 150, 500, 1500, 2500, 3000):
+            share = (hits <= t).sum() / (2 * 61)
+            assert y[x <= t][-1] == pytest.approx(share), (name, t)
+    style.plt.close(figure)
+
+
+def draw_kind(kind, runs, lines):
+    """A picture of a kind, with NAMES; that of step sizes is of all methods at the paper's."""
+    if kind == "ecdf":
+        return ecdf.draw(runs, NAMES)[0]
+    if kind == "steps":
+        labels = {f"{name}_1": f"{label}, 1" for name, label in NAMES.items()}
+        return steps.draw(runs.assign(algorithm=runs["algorithm"] + "_1"), labels)[0]
+    return import_module(f"figures.{kind}").draw(runs, lines, labels=NAMES)[0]
+
+
+@pytest.mark.parametrize("order", [["igo", "ingo", "mine", "fast_ingo"], ["fast_ingo", "igo"]])
+def test_a_method_has_one_colour_in_all_kinds_whoever_is_beside_it(order):
+    """Red, blue and orange of the first picture are those of every other."""
+    wanted = {"Fast-INGO": "#D55E00", "INGO": "#0072B2", "IGO": "#E69F00"}
+    runs, lines = (pd.concat([t[t["algorithm"] == name] for name in order]) for t in told_apart())
+    for kind in commands.OPTIONS:
+        figure = draw_kind(kind, runs, lines)
+        colors = legend_of(figure)
+        assert colors.keys() == {NAMES[name] for name in order}
+        for label, color in colors.items():
+            assert color == wanted.get(label, color), kind
+            assert (color in wanted.values()) is (label in wanted), kind
+        style.plt.close(figure)
+
+
+def test_panels_have_letters_in_the_order_in_which_one_reads():
+    runs, lines = told_apart()
+    figure, _ = convergence.draw(runs, lines, below="f_mean")
+    by_place = sorted(
+        (ax.get_subplotspec().rowspan.start, ax.get_subplotspec().colspan.start,
+         ax.get_title(loc="left"))
+        for ax in figure.axes
+    )  # fmt: skip
+    assert [letter for *_, letter in by_place] == [f"({i})" for i in "abcdefgh"]
+    style.plt.close(figure)
+    one = runs["problem"] == "levy"
+    figure, _ = convergence.draw(runs[one], lines[lines["problem"] == "levy"])
+    assert figure.axes[0].get_title(loc="left") == ""
+    style.plt.close(figure)
+
+
+def test_x_is_labelled_below_the_last_panel_of_each_column():
+    runs, lines = told_apart()
+    figure, _ = convergence.draw(runs, lines)  # four problems, of which three stand side by side
+    figure.canvas.draw()
+    labelled = [ax.get_title() for ax in figure.axes if ax.get_xlabel() == "evaluations"]
+    numbered = [
+        ax.get_title()
+        for ax in figure.axes
+        if any(tick.label1.get_visible() for tick in ax.xaxis.get_major_ticks())
+    ]
+    assert labelled == numbered == ["Discus", "Ellipsoid", "Rastrigin10"]
+    style.plt.close(figure)
+
+
+def test_minor_ticks_stand_only_where_a_log_axis_has_few_powers_of_ten():
+    runs = tables.cell("levy", "ingo", [np.inf] * 3)
+    for mean, minor in (([3, 2, 1], True), ([1e4, 10, 1], False)):
+        figure, _ = convergence.draw(runs, curves("levy", "ingo", mean))
+        assert bool(len(figure.axes[0].yaxis.get_minorticklocs())) is minor
+        style.plt.close(figure)
+
+
+def test_a_task_with_fewer_iterations_says_so_in_its_title():
+    runs, lines = told_apart()
+    runs = runs.assign(iteration=np.where(runs["problem"] == "discus", 20, 300))
+    runs.loc[runs["problem"] == "levy", "title"] = "InvertedDoublePendulum-v4"
+    figure, _ = reward.draw(runs, lines)
+    assert [ax.get_title() for ax in figure.axes[:4]] == [
+        "InvertedDouble\nPendulum-v4", "Discus\nonly 20 iterations", "Ellipsoid", "Rastrigin10",
+    ]  # fmt: skip
+    style.plt.close(figure)
+
+
+@pytest.mark.parametrize(("name", "wanted"), [("range", (-22, -0.5)), ("quartiles", (-18, -0.7))])
+def test_the_band_of_rewards_is_the_one_that_the_caption_names(name, wanted):
+    runs = tables.cell("levy", "ingo", [np.inf] * 3)
+    values = {key: factor * np.array([10.0, 1.0]) for key, factor in STATISTICS.items()}
+    lines = [
+        pd.DataFrame({"problem": "levy", "algorithm": "ingo", "quantity": quantity, "runs": 3,
+                      "evaluations": [100, 200], **values})
+        for quantity in ("batch_mean", "f_mean")
+    ]  # fmt: skip
+    figure, caption = reward.draw(runs, pd.concat(lines), band=name)
+    assert all(band(ax) == pytest.approx(wanted) for ax in figure.axes)
+    assert f"mean over runs in a band from {style.BANDS[name][2]}. " in caption
+    style.plt.close(figure)
+
+
+def test_runs_that_are_lost_in_their_first_iteration_are_counted_in_the_panel():
+    def cells(*stops):
+        """Three runs of each; one that is lost is so in its first iteration."""
+        return [
+            tables.cell("levy", name, [np.inf] * 3, stop=stop).assign(
+                stop=stop, iteration=[1, 1, last]
+            )
+            for name, stop, last in stops
+        ]
+
+    lines = pd.concat([curves("levy", "ingo", [2]), curves("levy", "es_1", [3, 2, 1])])
+    for stops, words in (
+        ([("ingo", "diverged", 1), ("es_1", "diverged", 1)],
+         ["all 6 runs lost\nin the first iteration"]),
+        ([("ingo", "diverged", 1), ("es_1", "diverged", 2)],
+         ["all runs lost in the first iteration:\nINGO"]),
+        ([("ingo", "diverged", 2), ("es_1", "diverged", 2)], []),
+        ([("ingo", "budget", 1), ("es_1", "target", 1)], []),
+    ):  # fmt: skip
+        figure, _ = convergence.draw(pd.concat(cells(*stops)), lines, labels=LABELS)
+        assert notes(figure) == words
+        style.plt.close(figure)
+
+
+def test_the_caption_names_both_quantities():
+    runs, lines = told_apart()
+    figure, caption = convergence.draw(runs, lines, below="f_mean", x="log")
+    assert caption.startswith(
+        "Mean over 3 runs of the minimum f of the current batch (upper panel of each function) and "
+        "of f at the mean of the distribution (lower panel), against evaluations, "
+    )
+    style.plt.close(figure)
+
+
+def test_a_picture_does_not_depend_on_what_was_drawn_before_it(tmp_path):
+    """As it is where a process draws several."""
+    runs, lines = told_apart()
+    for place in ("first", "again"):
+        figure, caption = convergence.draw(runs, lines, x="log")
+        files.save(figure, tmp_path / place, caption)
+        for kind in ("regret", "stability", "ecdf", "steps"):
+            style.plt.close(KINDS[kind](runs, lines)[0])
+    for suffix in (".png", ".pdf", ".svg"):
+        first, again = ((tmp_path / place).with_suffix(suffix) for place in ("first", "again"))
+        assert first.read_bytes() == again.read_bytes(), suffix
+
+
+# ---- step sizes ----------------------------------------------------------------------------------
+
+STEP_NAMES = {
+    f"{method}_{multiple}": f"{label}, {multiple}"
+    for method, label in (("ingo", "INGO"), ("ingo_step", "INGOstep"))
+    for multiple in ("2", "1", "0.25")
+}
+
+
+@pytest.fixture
+def stepped():
+    """On Levy, INGO reaches the target with all steps but not in all runs with the largest, and
+    INGOstep with none; on Discus it is the other way round, and with one step only.
+    """
+    never = [np.inf] * 4
+    levy = {
+        "ingo_2": ([100, 300, np.inf, np.inf], [1e-11, 2e-11, 5.0, 9.0]),
+        "ingo_1": ([400, 500, 600, 900], [2e-11, 4e-11, 5e-11, 6e-11]),
+        "ingo_0.25": ([2000, 2200, 2600, 4000], [3e-11, 3e-11, 4e-11, 9e-11]),
+        "ingo_step_2": (never, [4.0, 5.0, 7.0, 8.0]),
+        "ingo_step_1": (never, [1.0, 2.0, 2.5, 4.0]),
+        "ingo_step_0.25": (never, [2.0, 3.0, 3.5, 6.0]),
+    }
+    discus = {name: (never, [20.0, 30.0, 50.0, 60.0]) for name in STEP_NAMES}
+    discus["ingo_step_1"] = ([70, 80, 90, 100], [1e-11] * 4)
+    return pd.concat(
+        [
+            tables.cell(problem, name, ends, best=best, dim=10)
+            for problem, cells in (("levy", levy), ("discus", discus))
+            for name, (ends, best) in cells.items()
+        ],
+        ignore_index=True,
+    )
+
+
+def test_step_sizes_are_drawn_as_title_labels_and_legend_say(stepped):
+    figure, caption = steps.draw(stepped, STEP_NAMES)
+    colors = legend_of(figure)
+    assert colors == {"INGO": style.LOOKS["ingo"].color, "INGOstep": style.LOOKS["ingo_step"].color}
+    to_target, final = "evaluations to 1e-10", "final best value"
+    none = [np.nan] * 3
+    wanted = {
+        ("Levy", to_target): {"INGO": [2400, 550, 200], "INGOstep": none},
+        ("Levy", final): {"INGO": [3.5e-11, 4.5e-11, 2.5], "INGOstep": [3.25, 2.25, 6.0]},
+        ("Discus", to_target): {"INGO": none, "INGOstep": [np.nan, 85, np.nan]},
+        ("Discus", final): {"INGO": [40.0] * 3, "INGOstep": [40.0, 1e-11, 40.0]},
+    }
+    found = set()
+    for ax, title, x, y in panels(figure):
+        found.add((title, y))
+        assert x == "multiple of the paper's β"
+        assert ax.get_xscale() == ax.get_yscale() == "log"
+        for label, values in wanted[title, y].items():
+            multiples, heights = the_line(ax, colors[label])
+            assert list(multiples) == [0.25, 1, 2]
+            assert np.allclose(heights, values, equal_nan=True), (title, y, label)
+        assert any(list(line.get_xdata()) == [1, 1] for line in ax.lines)  # the paper's
+    assert found == wanted.keys()
+    figure.canvas.draw()
+    lowest = figure.axes[-1].xaxis.get_major_ticks()
+    assert [tick.label1.get_text() for tick in lowest] == ["1/4", "1", "2"]
+    assert "Medians over 4 runs; d = 10" in caption
+    style.plt.close(figure)
+
+
+def test_a_full_marker_is_for_all_runs_and_an_open_one_says_how_many(stepped):
+    figure, _ = steps.draw(stepped, STEP_NAMES)
+    ax = figure.axes[0]
+    marks = {
+        tuple(line.get_xdata()): line.get_markerfacecolor()
+        for line in ax.lines
+        if line.get_linestyle() == "None" and line.get_color() == style.LOOKS["ingo"].color
+    }
+    assert marks == {(0.25, 1): style.LOOKS["ingo"].color, (2,): "white"}
+    (share,) = ax.texts
+    assert (share.get_text(), share.xy) == ("2/4", (2, 200))
+    style.plt.close(figure)
+
+
+def test_a_panel_that_no_run_is_in_says_so(stepped):
+    levy = stepped[(stepped["problem"] == "levy") & stepped["algorithm"].str.contains("step")]
+    figure, _ = steps.draw(levy, STEP_NAMES)
+    assert notes(figure) == ["no run reached 1e-10"]
+    assert not figure.axes[0].get_yticks().size
+    style.plt.close(figure)
+
+
+def test_the_band_of_final_values_goes_over_all_runs(stepped):
+    figure, _ = steps.draw(stepped[stepped["algorithm"].str.startswith("ingo_step")], STEP_NAMES)
+    assert band(figure.axes[2]) == (1.0, 8.0)
+    style.plt.close(figure)
+
+
+def test_the_best_step_size_is_that_of_most_runs_then_the_fastest_then_the_lowest(stepped):
+    table = steps.best(steps.points(stepped)).set_index(["problem", "method"])
+    assert table["multiple"].to_dict() == {
+        ("levy", "ingo"): 1, ("levy", "ingo_step"): 1, ("discus", "ingo"): 2,
+        ("discus", "ingo_step"): 1,
+    }  # fmt: skip
+    two = stepped[stepped["algorithm"] != "ingo_1"]  # without the paper's: all runs at 1/4
+    row = steps.best(steps.points(two)).iloc[0]
+    assert (row["multiple"], row["reached"], row["evaluations"]) == (0.25, 4, 2400)
+    assert np.isnan(row["final_paper"])
+
+
+def test_step_sizes_from_the_command_line(stepped, tmp_path):
+    tables.write(tmp_path, "e", stepped)
+    made = commands.figure("steps", tmp_path / "e", STEP_NAMES, tmp_path / "f" / "of_steps")
+    made.call()
+    assert sorted(path.name for path in (tmp_path / "f").iterdir()) == [
+        "of_steps.md", "of_steps.pdf", "of_steps.png", "of_steps.svg", "of_steps_best.csv",
+        "of_steps_best.md",
+    ]  # fmt: skip
+    lines = (tmp_path / "f" / "of_steps_best.md").read_text().splitlines()
+    assert lines[-4:] == [
+        "| Levy | INGO | 1 | 550 (4/4) | 4.5e-11 | 550 (4/4) | 4.5e-11 |",
+        "| Levy | INGOstep | 1 | — | 2.25 | — | 2.25 |",
+        "| Discus | INGO | 2 | — | 40 | — | 40 |",
+        "| Discus | INGOstep | 1 | 85 (4/4) | 1e-11 | 85 (4/4) | 1e-11 |",
+    ]
+    table = pd.read_csv(tmp_path / "f" / "of_steps_best.csv")
+    assert table["multiple"].tolist() == [1, 1, 2, 1]
+
+
+@pytest.mark.parametrize("name", ["ingo", "ingo_step", "ingo_0", "ingo_-1", "ingo_1x", "_2"])
+def test_a_name_without_a_multiple_is_refused(name, tmp_path):
+    with pytest.raises(ValueError, match="does not end in a multiple of a step size"):
+        commands.step(name)
+    if name in ("ingo", "ingo_step"):
+        own = {"dim": 4, "budget": 90, "target": 1e-6, "problems": {"levy": {}},
+               "algorithms": {name: {}}}  # fmt: skip
+        with pytest.raises(ConfigError, match=f"figures.f: '{name}' does not end in a multiple"):
+            plan.load(
+                ROOT / "config.yaml",
+                figures={"f": {"experiment": "own", "kind": "steps"}}, experiments={"own": own},
+            )  # fmt: skip
+
+
+def test_a_name_with_a_multiple_is_read():
+    assert commands.step("ingo_step_0.125") == ("ingo_step", 0.125)
+    assert commands.step("es_4") == ("es", 4)
 
 
 OF_THEORY = {

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
 from experiments import command
@@ -15,9 +17,12 @@ from experiments.command import Command
 from experiments.paths import ROOT
 from experiments.plan import load
 
+CONTEXT = get_context("fork" if sys.platform == "linux" else None)  # elsewhere it is not safe
+
 
 def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
-    """Redraw what the tables in ``results`` and the config allow; the names of what was made.
+    """Redraw what the tables in ``results`` and the config allow, pictures as PNG and PDF, on all
+    cores; the names of what was made.
 
     Raises:
         ValueError: there are no tables, or the name of the folder cannot go into a command.
@@ -45,8 +50,13 @@ def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> 
     if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
         tables["variants"] = plan.variants_command()
     made = tables | pictures
-    with ProcessPoolExecutor() as pool:
-        list(pool.map(Command.call, made.values()))
+    for task in made.values():  # once, for all processes that are forked
+        import_module(task.module)
+    with ProcessPoolExecutor(mp_context=CONTEXT) as pool:
+        drawn = [pool.submit(Command.call, task, "--no-svg") for task in pictures.values()]
+        done = [*drawn, *(pool.submit(Command.call, task) for task in tables.values())]
+        for job in done:
+            job.result()
     return list(made)
 
 

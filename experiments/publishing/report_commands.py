@@ -34,7 +34,7 @@ def pages_folder(results: Path) -> str:
 
 def figure_category(figure: str) -> str:
     """The category of a figure."""
-    return OF_PAPER if re.fullmatch(r"figure_\d+", figure) else OTHERS
+    return OF_PAPER if re.fullmatch(r"figure_\d+(_log)?", figure) else OTHERS
 
 
 def page_category(page: str) -> str:

@@ -91,7 +91,7 @@ def _figures(study: Study) -> Iterator[str]:
         "Theory": [],
     }
     for figure in study.figures:
-        of_paper, theory = re.fullmatch(r"figure_\d+", figure), figure.startswith("theory_")
+        of_paper, theory = re.fullmatch(r"figure_\d+(_log)?", figure), figure.startswith("theory_")
         groups[list(groups)[2 if theory else 0 if of_paper else 1]].append(figure)
     for title, figures in groups.items():
         yield f"## {title}"
