@@ -177,7 +177,7 @@ def test_a_config_without_figure_1_is_a_plan(tmp_path):
     text = (
         "experiments: {figure_1: null, figure_4: {algorithms: {es_0.01: null}}, "
         f"step_sizes: {{algorithms: {{{steps}}}}}}}\n"
-        "figures: {figure_1: null, ecdf: null}\nvariants: null"
+        "figures: {figure_1: null, figure_1_log: null, ecdf: null}\nvariants: null"
     )
     plan = load(ROOT / "config.yaml", written(tmp_path, text))
     assert "figure_1" not in plan.experiments
@@ -190,10 +190,12 @@ def test_everything_that_can_need_an_experiment_is_said_at_once(tmp_path):
     with pytest.raises(ConfigError) as error:
         load(ROOT / "config.yaml", written(tmp_path, text))
     assert str(error.value) == (
-        "figures.figure_1, figures.figure_2, figures.ecdf, figures.variants, theory.regret, film, "
-        "variants, experiments.figure_4.algorithms.es_0.01 need experiments that are null: "
-        "figure_1, figure_2, variants, convex; to switch off what needs them, add:\n"
-        "figures: {ecdf: null, figure_1: null, figure_2: null, variants: null}\n"
+        "figures.figure_1, figures.figure_1_log, figures.figure_2, figures.ecdf, figures.variants, "
+        "figures.step_sizes, figures.control_cma, theory.regret, film, variants, "
+        "experiments.figure_4.algorithms.es_0.01 need experiments that are null: figure_1, "
+        "figure_2, variants, step_sizes, control_cma, convex; to switch off what needs them, add:\n"
+        "figures: {control_cma: null, ecdf: null, figure_1: null, figure_1_log: null, "
+        "figure_2: null, step_sizes: null, variants: null}\n"
         "theory: {regret: null}\n"
         "film: null\n"
         "variants: null\n"
