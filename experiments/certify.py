@@ -54,7 +54,8 @@ from experiments.plan import load
 plan = load(*sys.argv[1:])
 fingerprint = getattr(plan, "fingerprint", plan.code)
 print(json.dumps([(name, *cell, asdict(spec), plan.code(name, *cell), fingerprint(name, *cell))
-                  for name, e in plan.experiments.items() for cell, spec in e.cells.items()]))
+                  for name, e in plan.experiments.items()
+                  for cell, spec in getattr(e, "own", e.cells).items()]))
 """
 
 Cell = tuple[str, str, str]  # experiment, problem, optimiser, as the config calls them
