@@ -70,6 +70,8 @@ def test_the_target_ends_the_run_at_once_and_untold():
     assert batches[-1].minimum == -1.0  # points 6, 7, 8: the batch that crosses
     assert batches[-1].ended == Ending(Stop.TARGET)
     assert batches[-1].state.told == 2
+    assert batches[-1].told is batches[-1].state  # what a run with another target goes on from
+    assert [b.told.told for b in batches[:-1]] == [1, 2]
 
 
 def test_a_value_equal_to_the_target_reaches_it():

@@ -833,6 +833,28 @@ def test_restarts_grow_and_keep_to_the_budget():
     assert all(0.01 <= run["sigma"] < 1 and run["samples"] == 10 for run in small)
 
 
+@pytest.mark.parametrize("later", [100.0, -100.0])
+def test_mean_and_best_are_those_of_the_run_that_found_x(later):
+    """The second run is on the function lifted, so that the first has x; or lowered."""
+    first = minimize(sphere, np.zeros(3), 0.5, seed=0)
+    calls, seen, found = [], [], []
+
+    def fun(x):
+        calls.append(1)
+        found.append(sphere(x) + later * (len(calls) > first.runs[0]["nfev"]))
+        return found[-1]
+
+    def see(batch):
+        seen.append((batch.best, min(found)))
+
+    both = minimize(fun, np.zeros(3), 0.5, seed=0, restarts=1, callback=see)
+    assert [run["nfev"] for run in both.runs][:1] == [first.runs[0]["nfev"]]
+    assert len(both.runs) == 2
+    assert np.array_equal(both.mean, first.mean) == (later > 0)
+    assert np.array_equal(both.x, first.x) == (later > 0)
+    assert [best for best, _ in seen] == [so_far for _, so_far in seen]
+
+
 def test_restarts_find_the_better_of_many_minima():
     """3-d Rastrigin from 2: one run ends in a minimum nearby, in most of five seeds."""
     asked = {"sigma0": 0.5, "budget": 60_000, "target": 1e-6, "vectorized": True}
