@@ -48,7 +48,7 @@ def save_png(image: Image.Image, to: Path) -> None:
     """Write a picture in the 256 colours that suit it: a third of the file, the same to the eye."""
     colours, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     # kmeans counts pixels: once fewer than so many change their colour, it is good enough.
-    few = image.convert("RGB").quantize(256, colours, kmeans=10_000, dither=none)
+    few = image.convert("RGB").quantize(256, colours, kmeans=1000, dither=none)
     few.save(to, optimize=True, dpi=image.info.get("dpi"))
 
 
