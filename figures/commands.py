@@ -14,6 +14,8 @@ from experiments.command import Command, parser
 # The last paragraph of a caption, which lies in the folder figures of the results.
 MANIFEST = "Runs, machine and versions: [manifest.json](../manifest.json)."
 
+FORMATS = ("png", "pdf", "svg")  # of the files of a picture
+
 # What a figure may set, by its kind: each option with what it may be, of which the first is the
 # default, or with a type.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -79,7 +81,7 @@ def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
 
 
 def _files(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--no-svg", dest="svg", action="store_false", help="PNG and PDF only")
+    made.add_argument("--formats", nargs="+", choices=FORMATS, default=FORMATS)
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
 
 

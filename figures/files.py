@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import BytesIO
 from pathlib import Path
 
@@ -15,21 +15,25 @@ from PIL import Image
 from figures import commands
 
 
-def save(figure: Figure, stem: Path, caption: str, svg: bool = True) -> None:
-    """Write the picture as PNG, PDF and, if asked for, SVG, and its caption beside it: first a
-    paragraph that says what is drawn, which is all that the README shows, then how to read it.
+def save(
+    figure: Figure, stem: Path, caption: str, formats: Collection[str] = commands.FORMATS
+) -> None:
+    """Write the picture in these formats, and its caption beside it: first a paragraph that says
+    what is drawn, which is all that the README shows, then how to read it.
     """
     stem.parent.mkdir(parents=True, exist_ok=True)
     # What is drawn, once for all: "tight", and an engine of layout, as tight_layout leaves one
     # behind, would draw all of it for each file once more.
     figure.set_layout_engine(None)
     box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
-    dates = {".pdf": "CreationDate"} | ({".svg": "Date"} if svg else {})
-    for suffix, date in dates.items():
-        figure.savefig(stem.with_suffix(suffix), metadata={date: None}, bbox_inches=box)
-    with BytesIO() as drawn:
-        figure.savefig(drawn, format="png", bbox_inches=box, pil_kwargs={"compress_level": 0})
-        save_png(Image.open(drawn), stem.with_suffix(".png"))
+    for suffix, date in (("pdf", "CreationDate"), ("svg", "Date")):
+        if suffix in formats:
+            file = stem.with_suffix(f".{suffix}")
+            figure.savefig(file, metadata={date: None}, bbox_inches=box)
+    if "png" in formats:
+        with BytesIO() as drawn:
+            figure.savefig(drawn, format="png", bbox_inches=box, pil_kwargs={"compress_level": 0})
+            save_png(Image.open(drawn), stem.with_suffix(".png"))
     save_caption(caption, stem)
     plt.close(figure)
 
@@ -44,7 +48,7 @@ def save_png(image: Image.Image, to: Path) -> None:
     """Write a picture in the 256 colours that suit it: a third of the file, the same to the eye."""
     colours, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
     # kmeans counts pixels: once fewer than so many change their colour, it is good enough.
-    few = image.convert("RGB").quantize(256, colours, kmeans=10_000, dither=none)
+    few = image.convert("RGB").quantize(256, colours, kmeans=1000, dither=none)
     few.save(to, optimize=True, dpi=image.info.get("dpi"))
 
 
@@ -72,4 +76,4 @@ def draw_tables(
         figure, caption = draw(*tables, **options)
     except ValueError as error:
         sys.exit(f"error: {error}")
-    save(figure, args.to, caption, args.svg)
+    save(figure, args.to, caption, args.formats)

@@ -16,13 +16,26 @@ from experiments import command
 from experiments.command import Command
 from experiments.paths import ROOT
 from experiments.plan import load
+from figures.commands import FORMATS
 
+KEPT = ("png", "pdf")  # of the formats of pictures
 CONTEXT = get_context("fork" if sys.platform == "linux" else None)  # elsewhere it is not safe
 
 
-def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> list[str]:
-    """Redraw what the tables in ``results`` and the config allow, pictures as PNG and PDF, on all
-    cores; the names of what was made.
+def redraw(
+    results: Path,
+    configs: Sequence[Path] = (ROOT / "config.yaml",),
+    formats: Sequence[str] = KEPT,
+) -> list[str]:
+    """Redraw what the tables in ``results`` and the config allow, on all cores.
+
+    Args:
+        results: folder with the folder ``tables``.
+        configs: laid over each other.
+        formats: of the pictures.
+
+    Returns:
+        The names of what was made.
 
     Raises:
         ValueError: there are no tables, or the name of the folder cannot go into a command.
@@ -53,7 +66,9 @@ def redraw(results: Path, configs: Sequence[Path] = (ROOT / "config.yaml",)) -> 
     for task in made.values():  # once, for all processes that are forked
         import_module(task.module)
     with ProcessPoolExecutor(mp_context=CONTEXT) as pool:
-        drawn = [pool.submit(Command.call, task, "--no-svg") for task in pictures.values()]
+        drawn = [
+            pool.submit(Command.call, task, "--formats", *formats) for task in pictures.values()
+        ]
         done = [*drawn, *(pool.submit(Command.call, task) for task in tables.values())]
         for job in done:
             job.result()
@@ -64,8 +79,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Redraw and say what was made."""
     parser = command.parser("experiments.publishing.redraw", __doc__)
     parser.add_argument("results", type=Path, help="folder with the kept tables")
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=KEPT, help="of pictures")
+    args = parser.parse_args(arguments)
     try:
-        print("\n".join(redraw(parser.parse_args(arguments).results)))
+        print("\n".join(redraw(args.results, formats=args.formats)))
     except ValueError as error:
         sys.exit(f"error: {error}")
 

@@ -108,4 +108,4 @@ def command(
     style.use()
     table = pd.read_csv(args.table)
     figure, caption = draw(table, args.labels) if args.labels else draw(table)
-    files.save(figure, args.to, caption, args.svg)
+    files.save(figure, args.to, caption, args.formats)
