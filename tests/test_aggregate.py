@@ -87,7 +87,7 @@ def test_tables_hold_every_run_and_every_quantity(traces, tmp_path):
         for s in range(3)
     ]
     at = curves[(curves["algorithm"] == "igo") & (curves["quantity"] == "batch_mean")].iloc[0]
-    assert at["mean"] == pytest.approx(np.mean(first), rel=1e-14, abs=0)
+    assert at["mean"] == pytest.approx(np.mean(first), rel=1e-11, abs=0)
 
 
 def test_every_broken_or_missing_trace_is_named(traces):

@@ -89,6 +89,14 @@ def test_seconds_of_kept_traces_are_kept_and_later_ones_take_the_place_of_earlie
     assert table["seed"].tolist() == [0, 1]
     assert table["seconds"].tolist() == [0.1, 8.5]
     assert table["cpu_seconds"].fillna(0).tolist() == [0.0, 8.0]
+    note(tmp_path, 1, 9.5, 9.0)  # made anew
+    archive.pack(what, kept)
+    assert of_es()["seconds"].tolist() == [0.1, 9.5]
+    # of the same seconds it is the same run, restored, and so is the speed of its machine
+    noted = of_es().assign(speed=7.0)
+    noted.to_csv(files[-1], index=False)
+    archive.pack(what, kept)
+    assert of_es()["speed"].tolist() == [7.0, 7.0]
 
 
 def test_a_trace_of_other_settings_does_not_take_the_place_of_a_kept_one(done, tmp_path):

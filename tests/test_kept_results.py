@@ -182,6 +182,15 @@ def test_the_tables_for_reading_are_those_of_the_table_of_runs(experiment, monke
         assert rewards.markdown(table) == (folder / "rewards.md").read_text(encoding="utf-8")
 
 
+def test_the_intervals_of_a_cell_are_those_of_its_runs():
+    """All resamples, of one cell."""
+    folder = TABLES / "extended"
+    runs, kept = pd.read_parquet(folder / "runs.parquet"), pd.read_csv(folder / "fixed_targets.csv")
+    runs, kept = (t[t["algorithm"] == "ingo"].reset_index(drop=True) for t in (runs, kept))
+    assert (kept["aRT_low"] < kept["aRT_high"]).all()
+    assert_same(files.rounded(summaries.fixed_targets(runs)), kept)
+
+
 @pytest.mark.parametrize(
     ("name", "markdown"),
     [("claims", verdicts.markdown), ("variants", variants.markdown),
