@@ -21,9 +21,9 @@ from experiments.publishing import readme
 
 PUBLISHED = ROOT / paths.PUBLISHED
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
-# What two machines may draw differently: mean difference of a pixel's grey, of 255. A line of one
-# figure that is missing makes 0.3, and two pictures of one kind differ by 3 or more.
-TOLERANCE = 0.1
+# What two machines may draw differently: mean difference of a pixel's grey, of 255. A line that is
+# missing in one panel of Figure 1 makes 0.08, another title 0.12, the median for the mean 1.8.
+TOLERANCE = 0.05
 
 
 def dispatched():
@@ -125,4 +125,4 @@ def test_no_picture_is_within_the_tolerance_of_another():
     apart = {
         pair: difference(*(pictures[name] for name in pair)) for pair in combinations(pictures, 2)
     }
-    assert min(apart.values()) > 10 * TOLERANCE, min(apart, key=apart.get)
+    assert min(apart.values()) > 100 * TOLERANCE, min(apart, key=apart.get)
