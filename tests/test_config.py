@@ -167,7 +167,7 @@ def test_what_needs_an_experiment_that_is_null_is_named_with_the_lines_that_swit
 def test_a_config_without_figure_1_is_a_plan(tmp_path):
     text = (
         "experiments: {figure_1: null, figure_4: {algorithms: {es_0.01: null}}}\n"
-        "figures: {figure_1: null, ecdf: null}\nvariants: null"
+        "figures: {figure_1: null, figure_1_log: null, ecdf: null}\nvariants: null"
     )
     plan = load(ROOT / "config.yaml", written(tmp_path, text))
     assert "figure_1" not in plan.experiments
@@ -179,10 +179,11 @@ def test_everything_that_can_need_an_experiment_is_said_at_once(tmp_path):
     with pytest.raises(ConfigError) as error:
         load(ROOT / "config.yaml", written(tmp_path, text))
     assert str(error.value) == (
-        "figures.figure_1, figures.figure_2, figures.ecdf, figures.variants, theory.regret, film, "
-        "variants, experiments.figure_4.algorithms.es_0.01 need experiments that are null: "
-        "figure_1, figure_2, variants, convex; to switch off what needs them, add:\n"
-        "figures: {ecdf: null, figure_1: null, figure_2: null, variants: null}\n"
+        "figures.figure_1, figures.figure_1_log, figures.figure_2, figures.ecdf, figures.variants, "
+        "theory.regret, film, variants, experiments.figure_4.algorithms.es_0.01 need experiments "
+        "that are null: figure_1, figure_2, variants, convex; to switch off what needs them, add:\n"
+        "figures: {ecdf: null, figure_1: null, figure_1_log: null, figure_2: null, variants: null}"
+        "\n"
         "theory: {regret: null}\n"
         "film: null\n"
         "variants: null\n"
