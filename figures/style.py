@@ -40,6 +40,8 @@ class Line(NamedTuple):
 # Colours of Okabe and Ito, told apart with every common kind of colour blindness.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
+# For lines beyond these seven, which their dashes tell apart.
+GREY, PURPLE, BROWN = "#8A8A8A", "#7A3E9D", "#7B4B2A"
 
 # What an optimiser looks like in every picture.
 LOOKS = {
@@ -68,8 +70,11 @@ SMALLEST, LARGEST = 1e-150, 1e100  # beyond, the ends of an axis with its ticks 
 
 SPARE = [
     Look(color, dash, marker)
-    for dash in ("-", "--")
-    for color, marker in zip((PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK), "XopsvD^", strict=True)
+    for dash, colors in (
+        ("-", (PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK)),
+        ("--", (GREY, PURPLE, BROWN, PINK, BLUE, GREEN, ORANGE)),
+    )
+    for color, marker in zip(colors, "XopsvD^", strict=True)
 ]
 
 

@@ -137,7 +137,7 @@ FAULTS = {
     ),
     "another order of sums": (
         "algorithms/shared/rank_n.py",
-        ("return factor + y.T @ (s @ z), (c", "return factor + (y.T @ s) @ z, (c"),
+        ("samples.y.T, s.dot(samples.z))", "samples.y.T.dot(s), samples.z)"),
         {"ingo"},
     ),
     "one draw more": (
