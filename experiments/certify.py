@@ -3,8 +3,8 @@
     python -m experiments.certify 281d996
 
 Of every cell whose code has another fingerprint, the beginning of a run; of every way in which an
-optimiser's kept runs end, the cheapest of them to its end. Cells that were made anew, so that no
-kept run is of the earlier code, are left out. If all data are equal, a line is added to the ledger
+optimiser's kept runs end, the cheapest of them to its end. Cells that were made anew, so that all
+kept runs are of today's code, are left out. If all data are equal, a line is added to the ledger
 (``experiments/ledger.py``), and kept traces of the old code count as traces of the new. Otherwise
 each cell that differs is named, with the first row and column that do.
 
@@ -171,18 +171,19 @@ def kept_runs(kept: Path) -> pd.DataFrame:
     return runs.merge(archive.kept_seconds(kept), on=list(archive.KEY), how="left")
 
 
-def made_anew(old: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
-    """The cells of which no kept run is of the old code: there is nothing for it to be equal to.
+def made_anew(old: dict[Cell, Version], new: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
+    """The cells whose kept runs are all of today's code already, and none of the old.
 
     Args:
         runs: of ``kept_runs``.
     """
     classes = ledger.classes()
-    kept = runs.groupby(list(archive.KEY[:3]))["code"].agg(set)
+    kept = runs.groupby(list(archive.KEY[:3]))["code"].agg(lambda own: {classes[c] for c in own})
     return {
         cell
         for cell, its in old.items()
-        if cell in kept.index and classes[its.code] not in {classes[c] for c in kept[cell]}
+        if classes[its.code] != classes[new[cell].code]
+        and kept.get(cell) == {classes[new[cell].code]}
     }
 
 
@@ -275,7 +276,7 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
                 + ", ".join("/".join(cell) for cell in sorted(lost))
                 + "\nTake a base whose config has them, or make their runs again"
             )
-        anew = made_anew(old, runs)
+        anew = made_anew(old, new, runs)
         old = {cell: its for cell, its in old.items() if cell not in anew}
         changed = {cell for cell, its in old.items() if its.code != new[cell].code}
         if not changed:

@@ -316,7 +316,7 @@ def test_a_flipped_bit_of_a_kept_file_is_found_or_is_none_of_the_data(done, tmp_
                 assert rows.schema.equals(whole[cell][0].schema), (bit, cell)
                 assert trace.sum_of(rows, metadata) == trace.sum_of(*whole[cell]), (bit, cell)
                 assert metadata == whole[cell][1], (bit, cell)
-    assert found > 300
+    assert found > 200  # a third at least: the rest falls into what no reader looks at
 
 
 def test_another_number_in_a_kept_file_is_found(done, tmp_path):
