@@ -143,6 +143,8 @@ def bounds(study: Study) -> tuple[float, float, bool]:
 
 def takes(study: Study) -> str:
     """What claims that are not wholly reproduced would take, as far as it has been run."""
+    if not (study.folder / "claims.csv").is_file():
+        raise Missing("no claims")
     found = []
     for claim in study.claims.itertuples():
         for name, verdict in re.findall(rf"{TAKES} ([^:]+): ({'|'.join(TOLD)}), ", claim.why):

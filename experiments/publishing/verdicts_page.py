@@ -116,8 +116,7 @@ def details(study: Study) -> Iterator[str]:
         lines = [
             f'<a id="claim-{c.id}"></a>',
             "",
-            f"**{c.id}. {plain(c.claim)}** ({plain(c.place)}) Figure: [{study.title(c.figure)}]"
-            f"(#{c.figure}).",
+            f"**{c.id}. {plain(c.claim)}** ({plain(c.place)}) Figure: {_figure(study, c.figure)}.",
             "",
             f"- Verdict: **{c.verdict}**"
             + (f", {reasons.holding} parts hold." if reasons.holding else "."),
@@ -129,6 +128,12 @@ def details(study: Study) -> Iterator[str]:
         lines += [f"- {plain(text)}" for text in reasons.other]
         lines += [f"- {plain(name)}: **{v}**, {n} parts." for name, v, n in reasons.readings]
         yield "\n".join(lines)
+
+
+def _figure(study: Study, figure: str) -> str:
+    """A link to a figure of a claim, or its title where it has not been drawn."""
+    title = study.title(figure)
+    return f"[{title}](#{figure})" if figure in study.figures else title
 
 
 def of_figure(study: Study, figure: str) -> list[str]:

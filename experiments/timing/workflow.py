@@ -46,7 +46,9 @@ def cpu_of_workflow(jobs: int) -> float:
     config["experiments"][experiment]["budget"] = 18  # one batch at d = 100
     folder = f"results/traces/{experiment}/{problem}/{algorithm}"
     with tempfile.TemporaryDirectory() as here:
-        (Path(here) / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        (Path(here) / "config.yaml").write_text(
+            yaml.safe_dump(config, sort_keys=False), encoding="utf-8"
+        )
         before = cpu_seconds()
         done = subprocess.run(
             [
