@@ -69,6 +69,11 @@ ROWS = [
     Row(PARAMETERS, "figure_1", ("ingo", "ingo_step", "igo"), {"step_size": 0.01, "ddof": 1}),
     Row(PARAMETERS, "figure_1", ("fast_ingo",), {"step_size": 0.1, "ddof": 1}),
     Row("Algorithm 1", "figure_1", ("fast_ingo",), {"mean_step": "new"}),
+    Row("Section 4.1, h of a batch", "figure_1", ("igo",), {"shaping": "standardise"}),
+    Row(OURS, "figure_1", ("fast_ingo",), {"flat": "end"}),
+    Row("Table 1", "figure_1", (), {"condition": 1e6}, ("ellipsoid",)),
+    Row("Table 1", "figure_4", (), {"condition": 1e6}, ("ellipsoid",)),
+    Row("Table 1", "figure_5", (), {"condition": 1e6}, ("ellipsoid",)),
     Row(SALIMANS, "figure_1", ("es",), {"step_size": 0.01, **ADAM}),
     Row(OURS, "figure_1", ("cma_es",), {"active": False, "diagonal": False, "patience": 10_000}),
     Row(OURS, "figure_1", (), {"budget": 1_800_000, "target": 1e-10, "record_every": 1000}),
@@ -81,6 +86,7 @@ ROWS = [
     Row(RL, "figure_2", ("fast_ingo",), {"step_size": 0.3}),
     Row("Algorithm 1", "figure_2", ("fast_ingo",), {"mean_step": "new"}),
     Row(PARAMETERS, "figure_2", ("fast_ingo",), {"ddof": 1}),
+    Row(OURS, "figure_2", ("fast_ingo",), {"flat": "end"}),
     Row(RL, "figure_2", ("es",), {"step_size": 0.01, **ADAM}),
     Row(OURS, "figure_2", ("es_sgd",), {"step_size": 0.01, **PLAIN, "divide_by_std": True}),
     Row(OURS, "figure_2", ("es_sgd_unscaled",),
@@ -114,6 +120,7 @@ ROWS = [
     Row(OURS, "figure_3", (), {"budget": 6_000_000}, BITS[2:3]),
     Row(OURS, "figure_3", (), {"budget": 18_000_000}, BITS[3:]),
     Row(OURS, "figure_3", (), {"target": None, "record_every": 100}),
+    Row(OURS, "figure_3", (), {"w_seed": None}),
 
     Row(SWEEPS, "figure_4", (), {"dim": 100, "N": 18, "initial_std": 0.5, **ADAM}),
     Row(SWEEPS, "figure_4", ("es_1",), {"step_size": 1.0}),
@@ -124,6 +131,7 @@ ROWS = [
     Row(OURS, "figure_4", (), {"budget": 1_800_000, "target": 1e-10, "record_every": 1000}),
 
     Row(SWEEPS, "figure_5", (), {"dim": 100, "N": 18, "initial_std": 0.5}),
+    Row(SWEEPS, "figure_5", (), {"parameter": "variance", "shaping": "raw"}),
     Row(SWEEPS, "figure_5", ("reinforce_1e-6",), {"step_size": 0.000001}),
     Row(OURS, "figure_5", ("reinforce_1e-1",), {"step_size": 0.1}),
     Row(OURS, "figure_5", ("reinforce_1e-2",), {"step_size": 0.01}),
@@ -142,6 +150,9 @@ READINGS = {
     "fast_ingo_ddof_0": ("fast_ingo", {"ddof": 0}),
     "ingo_ddof_0": ("ingo", {"ddof": 0}),
     "fast_ingo_old": ("fast_ingo", {"mean_step": "old"}),
+    "fast_ingo_flat": ("fast_ingo", {"flat": "continue"}),
+    "igo_ranks": ("igo", {"shaping": "log_ranks"}),
+    "es_raw": ("es", {"shaping": "raw"}),
 }
 
 GAUSSIAN = {"samples": None, "initial_std": 0.5}
@@ -149,10 +160,12 @@ NORMALISED = {"samples": None, "step_size": "1/d", "ddof": 1}
 DEFAULTS = {
     "ingo": {**NORMALISED, "initial_std": 0.5},
     "ingo_step": {**NORMALISED, "initial_std": 0.5},
-    "igo": {**NORMALISED, "initial_std": 0.5},
-    "fast_ingo": {**GAUSSIAN, "step_size": "1/sqrt(d)", "ddof": 1, "mean_step": "new"},
+    "igo": {**NORMALISED, "initial_std": 0.5, "shaping": "standardise"},
+    "fast_ingo": {
+        **GAUSSIAN, "step_size": "1/sqrt(d)", "ddof": 1, "mean_step": "new", "flat": "end",
+    },
     "es": {**GAUSSIAN, "step_size": 0.01, **ADAM},
-    "reinforce_gd": {**GAUSSIAN, "step_size": 1e-6},
+    "reinforce_gd": {**GAUSSIAN, "step_size": 1e-6, "parameter": "variance", "shaping": "raw"},
     "cma_es": {**GAUSSIAN, "active": False, "diagonal": False, "patience": 10_000},
     "asebo": {
         **GAUSSIAN, "step_size": 0.05, "shaping": "standardise", "isotropic_iterations": 70,

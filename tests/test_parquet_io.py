@@ -68,7 +68,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path, monkeypat
     assert sorted(tmp_path.iterdir()) == sorted([file, other])
 
 
-def test_what_is_kept_stays_under_20_megabytes():
+def test_what_is_kept_stays_under_35_megabytes():
+    """So that the repository, history included, stays under 100."""
     kept = [f for f in (ROOT / PUBLISHED).rglob("*") if f.is_file() and f.suffix != ".svg"]
     assert len(kept) > 100
-    assert sum(f.stat().st_size for f in kept) < 20e6
+    assert sum(f.stat().st_size for f in kept) < 35e6
