@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.tables.reader import method
 from figures import files, style
 
 COLUMN = "area_batch_mean"  # of the table of runs; a negated reward
@@ -20,15 +21,12 @@ COLUMN = "area_batch_mean"  # of the table of runs; a negated reward
 def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[Figure, str]:
     """The picture and its caption, from the table of runs and what each setting is called.
 
-    A setting is labelled "method, what is set"; a method has one colour, and the setting with the
-    best mean of each method a filled dot.
+    A method has its colour, and a filled dot at the setting with the best mean.
     """
     style.use()
     names, labels = list(dict.fromkeys(runs["algorithm"])), labels or {}
-    method = {name: labels.get(name, name).split(",")[0] for name in names}
-    methods = list(dict.fromkeys(method.values()))
-    spare = (style.RED, style.BLACK, style.BLUE, style.GREEN, style.ORANGE, style.PINK)
-    color = dict(zip(methods, spare, strict=False))
+    methods = {name: method(name) for name in names}
+    look = style.lines(dict.fromkeys(methods.values()))
     tasks = list(dict.fromkeys(runs["problem"]))
     figure, axes = plt.subplots(
         1, len(tasks), figsize=(2.4 * len(tasks) + 1.4, 0.17 * len(names) + 0.9), squeeze=False,
@@ -38,14 +36,14 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
     for ax, task in zip(axes[0], tasks, strict=True):
         here = runs[runs["problem"] == task]
         rewards = {name: -style.finite(own[COLUMN]) for name, own in here.groupby("algorithm")}
-        best = _best(rewards, method)
+        best = _best(rewards, methods)
         for row, name in enumerate(names):
             if name in rewards:
-                shown, full = rewards[name], name in best.values()
+                shown, color = rewards[name], look[methods[name]].color
                 ax.plot(
                     shown, np.full(len(shown), row), linestyle="", marker="o", markersize=4,
-                    color=color[method[name]], markeredgewidth=0.9,
-                    markerfacecolor=color[method[name]] if full else "white",
+                    color=color, markeredgewidth=0.9,
+                    markerfacecolor=color if name in best.values() else "white",
                 )  # fmt: skip
         title = here["title"].iloc[0]
         ax.set_title(title)
@@ -68,16 +66,11 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
     return figure, caption
 
 
-def _best(rewards: Mapping[str, np.ndarray], method: Mapping[str, str]) -> dict[str, str]:
+def _best(rewards: Mapping[str, np.ndarray], methods: Mapping[str, str]) -> dict[str, str]:
     """The setting of each method with the largest mean."""
-    found: dict[str, str] = {}
-    for name, own in rewards.items():
-        before = found.get(method[name])
-        if not np.isnan(mean := np.mean(own)) and (
-            before is None or mean > np.mean(rewards[before])
-        ):
-            found[method[name]] = name
-    return found
+    means = {name: mean for name, own in rewards.items() if not np.isnan(mean := np.mean(own))}
+    # the last one of a method stays
+    return {methods[name]: name for name in sorted(means, key=lambda name: means[name])}
 
 
 def _range(counts: pd.Series) -> str:

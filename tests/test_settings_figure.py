@@ -11,12 +11,12 @@ from matplotlib.colors import to_hex
 
 from figures import settings, style
 
-LABELS = {"a_1": "Alpha, 1", "a_2": "Alpha, 2", "b_1": "Beta, 1"}
+LABELS = {"fast_ingo_1": "Alpha, 1", "fast_ingo_2": "Alpha, 2", "es_1": "Beta, 1"}
 REWARDS = {
-    ("walk", "a_1"): [1.0, 2.0, 3.0], ("walk", "a_2"): [4.0, 6.0, 5.0],
-    ("walk", "b_1"): [9.0, 9.0, 9.0],
-    ("stand", "a_1"): [30.0, 10.0, 20.0], ("stand", "a_2"): [-1.0, 0.0, 1.0],
-    ("stand", "b_1"): [7.0, 8.0, 9.0],
+    ("walk", "fast_ingo_1"): [1.0, 2.0, 3.0], ("walk", "fast_ingo_2"): [4.0, 6.0, 5.0],
+    ("walk", "es_1"): [9.0, 9.0, 9.0],
+    ("stand", "fast_ingo_1"): [30.0, 10.0, 20.0], ("stand", "fast_ingo_2"): [-1.0, 0.0, 1.0],
+    ("stand", "es_1"): [7.0, 8.0, 9.0],
 }  # fmt: skip
 
 
@@ -45,7 +45,9 @@ def test_dots_are_the_rewards_in_the_row_of_their_setting(drawn):
 
 def test_a_method_has_a_colour_and_its_best_setting_is_filled(drawn):
     figure, caption = drawn
-    for ax, best in zip(figure.axes, ({"a_2", "b_1"}, {"a_1", "b_1"}), strict=True):
+    for ax, best in zip(
+        figure.axes, ({"fast_ingo_2", "es_1"}, {"fast_ingo_1", "es_1"}), strict=True
+    ):
         colors = [to_hex(line.get_color()).upper() for line in ax.lines]
         assert colors == [style.RED, style.RED, style.BLACK]
         filled = {
@@ -59,7 +61,7 @@ def test_a_method_has_a_colour_and_its_best_setting_is_filled(drawn):
 
 
 def test_a_run_that_was_lost_is_not_the_best():
-    values = {"a_1": [-1.0, np.nan, -1.0], "a_2": [-0.5] * 3}
+    values = {"fast_ingo_1": [-1.0, np.nan, -1.0], "fast_ingo_2": [-0.5] * 3}
     runs = pd.concat(
         tables.cell("walk", name, [np.inf] * 3, area_batch_mean=own) for name, own in values.items()
     )

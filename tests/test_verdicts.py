@@ -21,7 +21,7 @@ from experiments.publishing import archive
 from experiments.runs.record import TARGETS
 from experiments.tables import estimates
 from experiments.tables.estimates import bootstrap, wilson
-from experiments.tables.reader import Missing, Tables
+from experiments.tables.reader import Missing, Tables, method
 
 INF = np.inf
 ROOT = Path(__file__).parent.parent
@@ -370,6 +370,12 @@ def steps(tmp_path):
         ),
     )
     return Tables(tmp_path)
+
+
+def test_a_setting_is_named_by_its_method_and_numbers():
+    names = ("ingo_0.5", "ingo_step_4", "ingo_1_0.25", "reinforce_1e-6", "es_sgd", "ingo")
+    found = ["ingo", "ingo_step", "ingo", "reinforce", "es_sgd", "ingo"]
+    assert [method(name) for name in names] == found
 
 
 def test_more_solved_counts_all_steps_of_a_method(steps):

@@ -5,7 +5,6 @@ The arguments after ``tables`` are those of a part in claims.yaml.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +14,7 @@ import pandas as pd
 
 from experiments.runs.record import TARGETS
 from experiments.tables.estimates import Array, Estimate, newcombe, resampled, wilson
-from experiments.tables.reader import Missing, Tables, evaluations_to
+from experiments.tables.reader import Missing, Tables, evaluations_to, method
 
 
 def success_rate(
@@ -83,7 +82,7 @@ def _got(hits: Any, within: float) -> tuple[int, float]:
 def _settings(tables: Tables, experiment: str, algorithm: str) -> list[str]:
     """The optimisers that are ``algorithm`` with other settings, by their names."""
     named = tables.table(experiment)["algorithm"].unique()
-    found = [name for name in named if re.fullmatch(rf"{algorithm}(_[\d.e-]+)+", name)]
+    found = [name for name in named if name != algorithm == method(name)]
     if not found:
         raise Missing(f"no settings of {algorithm} in {experiment}")
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -74,6 +75,13 @@ class Tables:
         """The problems that an optimiser ran on."""
         table = self.table(experiment)
         return list(dict.fromkeys(table.loc[table["algorithm"] == algorithm, "problem"]))
+
+
+def method(name: str) -> str:
+    """The method that an optimiser of an experiment is a setting of, by its name: ingo for ingo_0.5
+    and ingo_1_0.25; the name itself if it ends in no number.
+    """
+    return re.sub(r"(_\d[\d.e-]*)+$", "", name)
 
 
 def evaluations_to(runs: pd.DataFrame, target: float) -> NDArray[np.float64]:
