@@ -1,7 +1,8 @@
-"""How long runs will take, by the seconds that kept runs took.
+"""How long runs will take, by what kept runs took.
 
-A run takes the seconds per evaluation of the kept runs of its settings, times its budget, times how
-much slower this machine is than the one that they were made on.
+A run takes the processor's seconds per evaluation of the kept runs of its settings, which are those
+of the clock where a run has a core of its own, times its budget, times how much slower this machine
+is than the one that they were made on.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ class Expected:
             return cls([{} for _ in ALIKE], 1.0)
         here = speeds.probe() if speed is None else speed
         theirs = jobs["speed"].astype(float).fillna(speeds.UNKNOWN)
-        jobs["here"] = jobs["seconds"] * theirs / here
+        took = jobs["cpu_seconds"].fillna(jobs["seconds"])
+        jobs["here"] = took * theirs / here
         cells = jobs.groupby(list(archive.KEY[:3]))["here"].mean()
         specs = {cell: spec.canonical for cell, spec in archive.kept_specs(kept).items()}
         known = [(specs[cell], seconds) for cell, seconds in cells.items() if cell in specs]
@@ -64,7 +66,7 @@ class Expected:
             .to_dict()
             for key in ALIKE
         ]
-        return cls(rates, jobs["here"].sum() / jobs["seconds"].sum())
+        return cls(rates, jobs["here"].sum() / took.sum())
 
     def seconds(self, spec: Spec) -> tuple[float, bool]:
         """Of a run, and whether runs of its settings are kept, so that this is more than a guess

@@ -45,10 +45,10 @@ def test_the_minutes_of_a_job_are_three_times_those_of_its_runs_and_ten(monkeypa
     assert minutes(spec, 20) == 10 + 3 * 20 * 2
 
 
-def test_no_kept_run_took_more_than_half_of_what_is_asked_for_it():
+def test_no_kept_run_needed_a_core_for_more_than_half_of_what_is_asked_for_it():
     kept = archive.kept_seconds(KEPT)
     specs = archive.kept_specs(KEPT)
-    cells = kept.groupby(list(archive.KEY[:3]))["seconds"].max()
+    cells = kept.groupby(list(archive.KEY[:3]))["cpu_seconds"].max()
     assert len(cells) > 200
     late = {c: s for c, s in cells.items() if c in specs and s > 60 * minutes(specs[c], 1) / 2}
     assert late == {}
@@ -66,7 +66,8 @@ def test_no_job_asks_for_a_day_and_there_are_few_hundred_of_them():
         for _ in (range(experiment.runs) if job.seeds == ["{seed}"] else [0])
     ]
     assert max(asked) < 24 * 60
-    assert 250 < len(asked) < 350  # of 3,110 runs
+    runs = sum(experiment.runs * len(experiment.own) for experiment in whole.experiments.values())
+    assert runs / 20 < len(asked) < runs / 8  # some experiments have fewer seeds than a job takes
 
 
 def test_a_job_asks_for_more_each_time(tmp_path):
@@ -100,6 +101,7 @@ def test_where_no_job_goes_to_a_cluster_nothing_is_looked_up_for_one(tmp_path):
 def test_make_hands_the_profile_on(words, wanted):
     env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "CORES")}
     make = ["make", "--dry-run", "--no-print-directory", *words, "PROFILE=profiles/slurm"]
+    make += ["--what-if=requirements-slurm.lock"]  # or a plugin that is installed is not named
     said = subprocess.run(make, cwd=ROOT, env=env, check=True, capture_output=True, text=True)
     assert wanted in re.sub(r"\s+", " ", said.stdout)
     assert "--requirements requirements-slurm.lock" in said.stdout
