@@ -125,9 +125,10 @@ lint: .venv/ready ## style, types and the workflow's own checks
 
 COMPILE = .venv/bin/uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --quiet
 
-lock: .venv/ready ## renew requirements.lock and requirements-slurm.lock from pyproject.toml
+lock: .venv/ready ## renew requirements.lock, -field.lock and -slurm.lock from pyproject.toml
 	$(COMPILE) pyproject.toml --extra replicate --group dev --output-file requirements.lock
-	$(COMPILE) --group slurm --constraint requirements.lock --output-file requirements-slurm.lock
+	for group in field slurm; do $(COMPILE) --group $$group --constraint requirements.lock \
+		--output-file requirements-$$group.lock; done
 
 # Of results that the config has elsewhere, only what is made there; `figures` is a folder here too.
 clean: ## remove the environment and all results but the kept ones
@@ -157,7 +158,8 @@ clean: ## remove the environment and all results but the kept ones
 		--requirement requirements.lock; }
 	@(cd .venv && pwd -P) > $@
 
-.venv/slurm: .venv/ready requirements-slurm.lock
+# Groups that are not for all; each names what it needs of requirements.lock too, at the same pins.
+.venv/slurm .venv/field: .venv/%: .venv/ready requirements-%.lock
 	.venv/bin/uv pip install --quiet --python .venv --require-hashes --compile-bytecode \
-		--requirements requirements-slurm.lock
+		--requirements requirements-$*.lock
 	@touch $@
