@@ -28,7 +28,6 @@ from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
 from algorithms.shared.guard import Guard, finite
 from algorithms.shared.interface import Ending, Samples, Stop
 from algorithms.shared.loop import iterate, quiet
-from algorithms.shared.restarts import Schedule
 from algorithms.shared.stopping import MESSAGES, Tolerance
 
 ROOT = Path(__file__).parents[1]
@@ -99,38 +98,31 @@ def test_the_penalty_in_numbers():
     assert coordinates.to_x(u).tolist() == [[1.0, 1.0], [0.0, 0.0], [0.5, 0.5]]
 
 
+def told(tolerance, x, batches):
+    """What a tolerance says of each of these batches of values."""
+    minima, answers = [], []
+    for values in batches:
+        met, minima = tolerance(x, np.array(values), minima)
+        answers.append(met)
+    return answers
+
+
 def test_tolerances_in_numbers():
     x = np.array([[0.0, 1.0], [0.1, 3.0]])
-    assert Tolerance(np.array([0.1, 2.0]), 0.0)(x, np.array([1.0, 2.0])) == "xtol"
-    assert Tolerance(np.array([0.1, 1.9]), 0.0)(x, np.array([1.0, 2.0])) is None
-    asked = Tolerance(np.array([0.0]), 0.5)
+    assert told(Tolerance(np.array([0.1, 2.0]), 0.0), x, [[1.0, 2.0]]) == ["xtol"]
+    assert told(Tolerance(np.array([0.1, 1.9]), 0.0), x, [[1.0, 2.0]]) == [None]
     assert 10 + 30 * 2 // 2 == 40  # K, batches that are looked at
-    answers = [asked(x, np.array([1.0, np.nan])) for _ in range(41)]
-    assert answers == [None] * 39 + ["ftol"] * 2
-    assert asked(x, np.array([1.0, 1.6])) is None  # 0.6 apart
-    assert asked(x, np.array([1.5, np.nan])) == "ftol"
+    batches = [[1.0, np.nan]] * 41 + [[1.0, 1.6]] + [[1.5, np.nan]]
+    answers = told(Tolerance(np.array([0.0]), 0.5), x, batches)
+    assert answers == [None] * 39 + ["ftol"] * 2 + [None] + ["ftol"]  # 0.6 apart, and again 0.5
 
 
 def test_rounding_is_no_difference_of_values():
     asked = Tolerance(np.array([0.0]), 0.0)
     x = np.array([[0.0], [1.0]])
-    last = [asked(x, 1e6 * np.array([1.0, 1.0 + 50 * 2.2e-16])) for _ in range(25)]
-    assert last == [None] * 24 + ["ftol"]  # K = 10 + 30/2
-    assert asked(x, 1e6 * np.array([1.0, 1.0 + 1e-12])) is None
-
-
-def test_restarts_take_turns_by_the_evaluations_they_used():
-    schedule = Schedule(10)
-    rng = np.random.default_rng(0)
-    assert schedule.following(rng) == ("large", 20, 1.0)
-    schedule.used["large"] += 100
-    kind, samples, sigma = schedule.following(rng)
-    assert (kind, samples) == ("small", 10)
-    assert 0.01 <= sigma <= 1.0
-    schedule.used["small"] += 60
-    assert schedule.following(rng)[0] == "small"
-    schedule.used["small"] += 60
-    assert schedule.following(rng) == ("large", 40, 1.0)
+    small = 1e6 * np.array([1.0, 1.0 + 50 * 2.2e-16])
+    answers = told(asked, x, [small] * 25 + [1e6 * np.array([1.0, 1.0 + 1e-12])])
+    assert answers == [None] * 24 + ["ftol", None]  # K = 10 + 30/2
 
 
 # Steps that are too long

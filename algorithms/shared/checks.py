@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from .settings import resolve
 
 SMALLEST, LARGEST = 1e-150, 1e150  # standard deviation that an optimiser starts with
@@ -47,6 +49,13 @@ def between_0_and_1(name: str, value: object) -> None:
     """A number between 0 and 1, both excluded."""
     if not isinstance(value, float) or not 0 < value < 1:
         raise ValueError(f"{name} is {value!r}; allowed: a number between 0 and 1")
+
+
+def interval(name: str, value: object) -> None:
+    """Two finite numbers, the second larger."""
+    pair = value if isinstance(value, list | tuple) and len(value) == 2 else (0, 0)
+    if not all(type(end) in (int, float) for end in pair) or not -inf < pair[0] < pair[1] < inf:
+        raise ValueError(f"{name} is {value!r}; allowed: two numbers, the second larger")
 
 
 def whole(name: str, value: object, smallest: int) -> None:

@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import settings
 from .coordinates import Coordinates
+from .halving import needs_less, shorter
 from .interface import Algorithm, Array, Ending, Samples, Stop
 
 PATIENCE = 10  # batches in a row without information that end a run
-HALVINGS = 60  # of the step size, at most; far more than any batch of finite values needs
 LARGE = 1e100  # beyond ±this a value is none: it says that f has no value there
 
 
@@ -100,8 +99,9 @@ class Guard:
         if self.coordinates is not None:
             values = values + self.coordinates.penalty(samples.x, values)
         told = self.optimiser.tell(state, samples, values)
-        if self.safeguard and _indefinite(told) and hasattr(self.optimiser, "step_size"):
-            told = self._shorter(state, samples, values)
+        if self.safeguard and needs_less(self.optimiser, told):
+            self.halved += 1
+            told = shorter(self.optimiser, state, samples, values)
         if self.safeguard and told.ended and told.ended.reason == Stop.FLAT:
             return self._unchanged(state, told.ended)
         self.idle = 0
@@ -109,23 +109,7 @@ class Guard:
             told = told.narrowed(self.widest)
         return told
 
-    def _shorter(self, state: Any, samples: Samples, values: Array) -> Any:
-        """The state after the step with the first of β/2, β/4, … that gives a covariance."""
-        self.halved += 1
-        optimiser: Any = self.optimiser
-        step_size = settings.resolve(optimiser.step_size, samples.x.shape[1])
-        for k in range(1, HALVINGS + 1):
-            shorter = replace(optimiser, step_size=step_size / 2.0**k)
-            told = shorter.tell(state, samples, values)
-            if not _indefinite(told):
-                break
-        return told
-
     def _unchanged(self, state: Any, ending: Ending) -> Any:
         """The state as it was, or ended once patience is."""
         self.idle += 1
         return replace(state, ended=ending) if self.idle >= PATIENCE else state
-
-
-def _indefinite(state: Any) -> bool:
-    return state.ended is not None and state.ended.reason == Stop.NOT_POSITIVE_DEFINITE

@@ -21,6 +21,8 @@ class Stop(StrEnum):
     NOT_POSITIVE_DEFINITE = "not_positive_definite"  # the updated covariance is none
     DIVERGED = "diverged"  # a value or a parameter is not finite, or a step left its range
     STAGNATED = "stagnated"  # no progress for long; the detail says by which rule
+    XTOL = "xtol"  # the points of a batch are close to each other, where a run has tolerances
+    FTOL = "ftol"  # the values of the last batches are
 
 
 class Ending(NamedTuple):
@@ -50,7 +52,10 @@ class Spread(NamedTuple):
 
 
 class State(Protocol):
-    """What an optimiser knows between two batches: a frozen value."""
+    """What an optimiser knows between two batches: a frozen value.
+
+    One that changes its batches says in ``batch_size`` how many points the next one has.
+    """
 
     @property
     def mean(self) -> Array: ...  # (d,) recommended point: mean, mode or best member

@@ -82,7 +82,7 @@ def iterate(
         else:
             told = algorithm.tell(state, samples, values)
             ended = told.ended
-            if ended is None and evaluations + n > budget:
+            if ended is None and evaluations + getattr(told, "batch_size", n) > budget:
                 ended = Ending(Stop.BUDGET)
         yield Batch(iteration, evaluations, state, samples.x, values, minimum, best, ended, told)
         if ended:

@@ -13,7 +13,7 @@ from .guard import Guard
 from .interface import Array
 from .loop import Batch, iterate
 from .objective import Objective
-from .restarts import Schedule
+from .restarts import Restarts
 from .stopping import CONVERGED, Tolerance, message
 
 CONFIRMING = 2  # evaluations set aside for ``Search.confirm``
@@ -24,8 +24,8 @@ class Run:
     """One run of the optimiser, and how far it has come."""
 
     guard: Guard
-    samples: int
     sigma: float  # standard deviation at the start, in units of sigma0
+    samples: int = 0
     nfev: int = 0
     nit: int = 0
     fun: float = np.inf
@@ -57,25 +57,41 @@ class Search:
 
     def __post_init__(self) -> None:
         self.runs: list[Run] = []
+        self.begun: list[Run] = []  # with those that the budget allows no batch
         self.confirmed: tuple[float, float] | None = None  # f at the best point, again, and at mean
 
     def search(self, restarts: int, rng: np.random.Generator) -> None:
         """The first run, and others as long as none has reached the target and budget is left."""
         u0 = self.coordinates.to_u(self.start)
-        first = self.optimiser
-        last = self._run(first, 1.0, u0, rng)
-        schedule = Schedule(first.samples or first.batch_size(u0.size)) if restarts else None
-        for _ in range(restarts):
-            if schedule is None or last.status in ("target", "budget", "callback"):
+        tolerance = Tolerance(self.xtol, self.ftol)
+        algorithm = Restarts(
+            self._begin,
+            start=lambda u, rng: u + self.coordinates.std * rng.standard_normal(u.size),
+            tolerances=lambda u, values, minima: tolerance(self.objective.x, values, minima),
+            kinds="bipop",
+            limit=restarts,
+        )
+        budget = self.budget - CONFIRMING
+        if budget < algorithm.batch_size(u0.size):  # nothing is set aside
+            budget += CONFIRMING
+        for batch in iterate(algorithm, self.objective, u0, rng, budget, self.target):
+            run = self.begun[batch.state.run]
+            if not run.nit:
+                run.samples = len(batch.values)
+                self.runs.append(run)
+            run.nit += 1
+            run.nfev += len(batch.values)
+            if -np.inf < batch.minimum < run.fun:
+                run.fun = batch.minimum
+            # Where no budget is left for another run, the search ends as the last one did.
+            next_begins = batch.told.run != batch.state.run
+            ending = batch.told.over if next_begins else batch.ended
+            stopped = self._stopped(batch)
+            if ending or stopped:
+                status, run.detail = ending or ("callback", "")
+                run.status = str(status)
+            if stopped:
                 return
-            kind, samples, sigma = schedule.following(rng)
-            std = sigma * self.coordinates.std
-            optimiser = replace(first, samples=samples, initial_std=std)
-            if self._left() < optimiser.batch_size(u0.size):
-                return
-            u = u0 + self.coordinates.std * rng.standard_normal(u0.size)
-            last = self._run(optimiser, sigma, u, rng)
-            schedule.used[kind] += last.nfev
 
     def confirm(self) -> None:
         """Evaluate f again at the best point and once at the mean, if the budget allows."""
@@ -123,30 +139,14 @@ class Search:
             "runs": [run.summary() for run in self.runs],
         }
 
-    def _left(self) -> int:
-        """Evaluations left for a run."""
-        return self.budget - self.objective.evaluations - CONFIRMING
-
-    def _run(self, optimiser: Any, sigma: float, u0: Array, rng: np.random.Generator) -> Run:
-        n = optimiser.batch_size(u0.size)
+    def _begin(self, samples: int | None, sigma: float) -> Guard:
+        """The optimiser of another run."""
+        changed = {} if samples is None else {"samples": samples}
+        optimiser = replace(self.optimiser, initial_std=sigma * self.coordinates.std, **changed)
         limits = self.coordinates.widest if self.coordinates.bounded else None
         guard = Guard(optimiser, self.coordinates.penalised, self.safeguard, limits)
-        run = Run(guard, n, sigma)
-        tolerance = Tolerance(self.xtol, self.ftol)
-        budget = self._left()
-        if budget < n:  # nothing is set aside; for less than a batch ``iterate`` raises
-            budget += CONFIRMING
-        for batch in iterate(guard, self.objective, u0, rng, budget, self.target):
-            if not run.nit:
-                self.runs.append(run)
-            run.nfev, run.nit, run.fun = batch.evaluations, batch.iteration, batch.best
-            status, detail = batch.ended or (tolerance(self.objective.x, batch.values), "")
-            if self._stopped(batch):
-                status, detail = status or "callback", detail
-            if status:
-                run.status, run.detail = str(status), detail
-                break
-        return run
+        self.begun.append(Run(guard, sigma))
+        return guard
 
     def _stopped(self, batch: Batch) -> bool:
         """Show the batch to the user's callback, in the user's coordinates and over all runs.
@@ -157,11 +157,11 @@ class Search:
             return False
         shown = replace(
             batch,
-            state=_copied(batch.state),
+            state=_copied(batch.state.inner),
             x=self.objective.x,
-            iteration=sum(run.nit for run in self.runs),
             evaluations=self.objective.evaluations,
             best=self.objective.best,
+            told=None,
         )
         try:
             return bool(self.callback(shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from math import ceil
 
 import numpy as np
@@ -47,21 +46,24 @@ class Tolerance:
         optimiser has points; rounding never counts as a difference of values.
     """
 
-    def __init__(self, xtol: Array, ftol: float) -> None:
-        self.xtol = xtol  # (d,) in units of x
+    def __init__(self, xtol: Array | float, ftol: float) -> None:
+        self.xtol = xtol  # in units of x, a number or (d,)
         self.ftol = ftol  # in units of f
-        self.minima: deque[float] = deque()
 
-    def __call__(self, x: Array, values: Array) -> str | None:
-        """Which tolerance the run meets with the batch x (N, d) and its values (N,), if any."""
+    def __call__(
+        self, x: Array, values: Array, minima: list[float]
+    ) -> tuple[str | None, list[float]]:
+        """Which tolerance the run meets with the batch x (N, d) and its values (N,), if any; and
+        the minima of its last batches, which were ``minima`` before.
+        """
         n, dim = x.shape
-        self.minima.append(float(np.fmin.reduce(values)))
+        looked_at = 10 + ceil(30 * dim / n)
+        newest = [*minima, float(np.fmin.reduce(values))][-looked_at:]
         if (np.ptp(x, axis=0) <= self.xtol).all():
-            return "xtol"
-        if len(self.minima) < 10 + ceil(30 * dim / n):
-            return None
-        last = np.concatenate([values, self.minima])
-        self.minima.popleft()
+            return "xtol", newest
+        if len(newest) < looked_at:
+            return None, newest
+        last = np.concatenate([values, newest])
         low, high = np.fmin.reduce(last), np.fmax.reduce(last)
         met = high - low <= self.ftol + ROUNDING * max(abs(low), abs(high))
-        return "ftol" if met else None
+        return ("ftol" if met else None), newest

@@ -1,0 +1,238 @@
+"""Restarts around an optimiser, in ask and tell, and what a config asks for them by."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import algorithms
+from algorithms.shared.interface import Ending, Stop
+from algorithms.shared.loop import Position, iterate, quiet
+from algorithms.shared.restarts import Restarts, restarting
+
+NAMES = ["ingo", "ingo_step", "fast_ingo", "igo", "cma_es"]
+
+
+def sphere(x):
+    return np.sum(x * x, axis=1)
+
+
+def rastrigin(x):
+    return 10 * x.shape[1] + np.sum(x**2 - 10 * np.cos(2 * np.pi * x), axis=1)
+
+
+def batches(algorithm, fun, dim=3, budget=20_000, seed=0, target=-np.inf, **more):
+    with quiet():
+        yield from iterate(
+            algorithm, fun, np.full(dim, 2.0), np.random.default_rng(seed), budget, target, **more
+        )
+
+
+def runs_of(name, parameters=None, **settings):
+    return restarting(algorithms.build(name, parameters or {}), **settings)
+
+
+def turns(kinds, spent, limit=None):
+    """The runs that begin where the runs before them have used so many evaluations each."""
+    made = []
+
+    def make(samples, scale):
+        made.append((samples, scale))
+        return algorithms.build("ingo", {"samples": samples or 10})
+
+    runs = Restarts(make, lambda mean, rng: mean, lambda x, f, m: (None, m), kinds, limit)
+    state = runs.init(np.zeros(2), np.random.default_rng(0))
+    for batches_of_run in spent:
+        for k in range(batches_of_run):
+            samples = runs.ask(state, np.random.default_rng(0))
+            values = np.arange(float(len(samples.x)))
+            flat = k == batches_of_run - 1  # at its end
+            state = runs.tell(state, samples, 0 * values if flat else values)
+    return made, state
+
+
+def test_ipop_doubles_the_samples():
+    made, state = turns("ipop", [3, 1, 1, 1])
+    assert made == [(None, 1.0), (20, 1.0), (40, 1.0), (80, 1.0), (160, 1.0)]
+    assert (state.run, state.batch_size) == (4, 160)
+
+
+def test_bipop_takes_turns_by_the_evaluations_they_used():
+    # the large one uses 5·20 = 100, the small ones 6·10 and 6·10
+    made, state = turns("bipop", [9, 5, 6, 6])
+    assert [samples for samples, _ in made] == [None, 20, 10, 10, 40]
+    assert [scale for samples, scale in made if samples != 10] == [1.0] * 3
+    small = [scale for samples, scale in made if samples == 10]
+    assert all(0.01 <= scale <= 1.0 for scale in small)
+    assert len(set(small)) == 2
+    assert state.used == {"large": 100, "small": 120}
+
+
+def test_the_last_run_that_is_allowed_ends_the_search():
+    made, state = turns("ipop", [2, 1], limit=1)
+    assert len(made) == 2
+    assert state.ended == Ending(Stop.FLAT)
+    assert turns("ipop", [2], limit=1)[1].ended is None
+    assert turns("ipop", [2], limit=0)[1].ended == Ending(Stop.FLAT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_run_is_the_bare_one_bit_for_bit(name):
+    bare = algorithms.build(name, {"initial_std": 0.5})
+    wrapped = runs_of(name, safeguard=False)
+    pairs = zip(
+        batches(bare, sphere, budget=600), batches(wrapped, sphere, budget=600), strict=True
+    )
+    for one, other in pairs:
+        assert np.array_equal(one.x, other.x)
+        assert one.ended == other.ended or one.ended.reason != Stop.BUDGET
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_never_exceeds_the_budget_though_batches_grow(name):
+    sizes = []
+    for batch in batches(runs_of(name, ftol=1e-3), rastrigin, budget=7000):
+        sizes.append(len(batch.values))
+        assert batch.evaluations == sum(sizes) <= 7000
+    assert batch.ended.reason == Stop.BUDGET
+    assert batch.evaluations + batch.told.batch_size > 7000
+    steps = sorted(set(sizes))
+    assert len(steps) > 1
+    assert steps == [steps[0] * 2**k for k in range(len(steps))]
+    assert sizes == sorted(sizes)
+
+
+def test_each_run_starts_at_a_point_of_its_own_in_the_region():
+    starts = {}
+    for batch in batches(runs_of("cma_es", region=(-5.0, 5.0)), rastrigin, dim=2):
+        starts.setdefault(batch.state.run, batch.state.mean)
+    assert np.array_equal(starts.pop(0), [2.0, 2.0])
+    points = np.array(list(starts.values()))
+    assert len(points) > 3
+    assert len(np.unique(points)) == points.size
+    assert (np.abs(points) <= 5.0).all()
+    assert np.abs(points).max() > 2.5  # of 8 numbers, all below in one of 256 seeds; this is seed 0
+
+
+def test_without_a_region_runs_start_around_the_first_one():
+    starts = {}
+    for batch in batches(runs_of("ingo", {"initial_std": 0.01}, ftol=1.0), sphere, dim=2):
+        starts.setdefault(batch.state.run, batch.state.mean)
+    points = np.array(list(starts.values()))
+    assert len(points) > 3
+    assert np.abs(points - 2.0).max() < 0.1
+    assert len(np.unique(points[1:])) == points[1:].size
+
+
+def test_the_rules_that_end_a_run_are_those_of_its_settings():
+    def first_end(**settings):
+        for batch in batches(runs_of("cma_es", **settings), sphere):
+            if batch.told.over:
+                return batch.told.over.reason, np.ptp(batch.values), np.ptp(batch.x)
+        return None
+
+    reason, values, _ = first_end(xtol=0.0, ftol=1e-4)
+    assert reason == Stop.FTOL
+    assert values <= 1e-4
+    reason, _, x = first_end(xtol=1e-3, ftol=0.0)
+    assert reason == Stop.XTOL
+    assert x <= 1e-3 * 0.5
+    assert first_end(xtol=0.0, ftol=0.0)[1] < values
+
+
+def test_a_step_that_loses_positive_definiteness_is_halved_or_ends_the_run():
+    """In two dimensions β = 1 is long: without halving, runs end of it."""
+    ends = {
+        safeguard: {
+            batch.told.over.reason
+            for seed in range(5)
+            for batch in batches(
+                runs_of("ingo", {"step_size": 1.0}, safeguard=safeguard),
+                rastrigin,
+                dim=2,
+                seed=seed,
+                budget=4000,
+            )
+            if batch.told.over
+        }
+        for safeguard in (True, False)
+    }
+    assert Stop.NOT_POSITIVE_DEFINITE in ends[False]
+    assert Stop.NOT_POSITIVE_DEFINITE not in ends[True]
+
+
+@pytest.mark.parametrize("name", ["ingo", "fast_ingo"])
+def test_a_run_goes_on_from_any_state_in_another_process(name):
+    """Also between two runs, where the optimiser of the next one has to be made again."""
+    asked = {"region": (-5.0, 5.0), "ftol": 1e-2}
+    whole = list(batches(runs_of(name, **asked), rastrigin, budget=6000))
+    changes = [k for k, b in enumerate(whole[:-1]) if b.told.run != b.state.run]
+    assert changes
+    for k in {0, changes[0], changes[-1] + 1}:
+        rng = np.random.default_rng(0)
+        for batch in iterate(runs_of(name, **asked), rastrigin, np.full(3, 2.0), rng, 6000):
+            if batch.iteration == k + 1:
+                break
+        at = Position(**pickle.loads(pickle.dumps(batch.position._asdict())))
+        rest = iterate(runs_of(name, **asked), rastrigin, np.full(3, 2.0), rng, 6000, at=at)
+        for one, other in zip(rest, whole[k + 1 :], strict=True):
+            assert np.array_equal(one.x, other.x)
+            assert one.told.run == other.told.run
+
+
+def test_tell_is_algebra():
+    """A new run is drawn from the state's own seed, not from the stream of the search."""
+    runs = runs_of("ingo", region=(-5.0, 5.0))
+    state = runs.init(np.zeros(3), np.random.default_rng(0))
+    samples = runs.ask(state, np.random.default_rng(1))
+    flat = np.zeros(len(samples.x))
+    one, other = runs.tell(state, samples, flat), runs.tell(state, samples, flat)
+    assert one.run == 1
+    assert np.array_equal(one.mean, other.mean)
+    assert not np.array_equal(one.mean, runs.tell(replace(state, seed=1), samples, flat).mean)
+
+
+def test_restarts_solve_what_one_run_does_not():
+    """3-d Rastrigin: two of five bare runs do not get there, all of five with restarts do."""
+    once = [
+        list(batches(algorithms.build("ingo", {"initial_std": 2.0}), rastrigin, seed=s))[-1].best
+        for s in range(5)
+    ]
+    more = [
+        list(batches(runs_of("ingo", {"initial_std": 2.0}, region=(-5, 5)), rastrigin, seed=s,
+                     budget=100_000, target=1e-8))[-1].best
+        for s in range(5)
+    ]  # fmt: skip
+    assert max(once) > 1.0
+    assert max(more) <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"region": [5, -5]}, "region is .*allowed: two numbers, the second larger"),
+        ({"region": [1]}, "region is .*allowed"),
+        ({"region": [0, np.inf]}, "region is .*allowed"),
+        ({"xtol": -1.0}, "xtol is -1.0"),
+        ({"ftol": np.nan}, "ftol is nan"),
+        ({"safeguard": 1}, "safeguard is 1"),
+    ],
+)
+def test_what_is_not_allowed_is_named(settings, error):
+    with pytest.raises(ValueError, match=error):
+        runs_of("ingo", **settings)
+
+
+def test_a_discrete_search_has_no_restarts():
+    with pytest.raises(ValueError, match="no restarts of a search of a binary space"):
+        restarting(algorithms.build("ga", {}))
+
+
+def test_samples_are_those_of_the_first_run():
+    state = runs_of("ingo", {"samples": 6}).init(np.zeros(2), np.random.default_rng(0))
+    assert state.batch_size == 6
+    assert runs_of("ingo", {"samples": 6}).batch_size(2) == 6
+    assert runs_of("ingo").batch_size(100) == 18
