@@ -41,7 +41,7 @@ class IGO(GaussianSearch):
         if self.shaping == "standardise":
             return super().weights(dim, values)
         u, ended = log_ranks(values)
-        return settings.resolve(self.step_size, dim) / u.size * u, ended
+        return settings.resolve(self.step_size, dim, u.size) / u.size * u, ended
 
     def init(self, mean: Array, rng: np.random.Generator) -> Gaussian:
         return Gaussian.isotropic(mean, self.initial_std)

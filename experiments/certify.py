@@ -77,7 +77,7 @@ class Version(NamedTuple):
         """The spec as a text, the same for all ways to say that there is no target."""
         target = self.spec["target"]
         none = target is None or target < 0
-        spec = {"bits": "native"} | self.spec  # which older commits do not have
+        spec = {"bits": "native", "restarts": None} | self.spec  # which older commits do not have
         return json.dumps(spec | {"target": None if none else target}, sort_keys=True)
 
 

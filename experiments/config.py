@@ -21,6 +21,7 @@ import algorithms
 import problems
 from experiments.command import parser
 from experiments.paths import PUBLISHED, ROOT
+from experiments.runs import simulate
 from experiments.runs.spec import Spec
 from figures.commands import OPTIONS, step
 
@@ -304,6 +305,7 @@ def _cells(
             record_every=settings.get("record_every", 1000),
             root_seed=config["root_seed"],
             bits=config.get("bits", "native"),
+            restarts=settings.get("restarts"),
         )
         for name, own in _present(settings["algorithms"]):
             at = f"{where}.algorithms.{name}"
@@ -333,12 +335,14 @@ def _cells(
                     f"{at} searches a {optimiser.space} space, but "
                     f"{where}.problems.{problem_name} has a {built.space} one"
                 )
+            cell = spec(algorithm=algorithm, algorithm_parameters=parameters)
+            _build(simulate.optimiser, at, cell)
             if budget < (size := _build(optimiser.batch_size, at, built.dim)):
                 raise ConfigError(
                     f"{where}: budget is {budget} on {problem_name}, less than one batch of "
                     f"{name}, {size} evaluations"
                 )
-            yield (problem_name, name), spec(algorithm=algorithm, algorithm_parameters=parameters)
+            yield (problem_name, name), cell
 
 
 def _present(entries: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -373,7 +377,7 @@ def _unannotated(problem: str) -> str:
 def _build(make: Any, where: str, *arguments: Any) -> Any:
     try:
         return make(*arguments)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, ImportError) as error:
         raise ConfigError(f"{where}: {error}") from error
 
 

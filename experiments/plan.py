@@ -20,7 +20,7 @@ from experiments.command import Command
 from experiments.config import Experiment
 from experiments.fingerprint import fingerprint, fingerprint_of_output
 from experiments.paths import ROOT
-from experiments.runs import trace
+from experiments.runs import simulate, trace
 from experiments.tables import commands as tables
 from experiments.theory import commands as theory
 from experiments.timing import commands as timing
@@ -166,7 +166,8 @@ class Plan:
         # A problem made of another one names it, which no import shows.
         names = (spec.problem, spec.problem_parameters.get("function"))
         modules = tuple(sorted({f"problems.{self._problem_modules[n]}" for n in names if n}))
-        of = (f"algorithms.{spec.algorithm}", *modules)
+        restarts = (simulate.RESTARTS,) if spec.restarts is not None else ()
+        of = (f"algorithms.{spec.algorithm}", *restarts, *modules)
         if of not in self._fingerprints:
             self._fingerprints[of] = fingerprint("experiments.run", *of)
         return self._fingerprints[of]

@@ -38,6 +38,7 @@ def command(spec: Spec) -> Command:
         record_every=spec.record_every,
         root_seed=spec.root_seed,
         bits=None if spec.bits == "native" else spec.bits,
+        restarts=None if spec.restarts is None else json.dumps(spec.restarts),
     )
 
 
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--record-every", type=int, default=1000, help="iterations between rows")
     made.add_argument("--root-seed", type=int, default=0)
     made.add_argument("--bits", choices=BITS, default="native", help="the same on all processors")
+    made.add_argument("--restarts", metavar="JSON", help="of runs that end, and how; none if not")
     made.add_argument("--keep-state", action="store_true", help="to go on with a larger budget")
     made.add_argument("--code", default="", help="fingerprint of the code, for the record")
     made.add_argument("--to", type=_trace_path, nargs="+", required=True, metavar="SEED.parquet")
@@ -81,6 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
             record_every=args.record_every,
             root_seed=args.root_seed,
             bits=args.bits,
+            restarts=json.loads(args.restarts) if args.restarts else None,
         )
         if args.bits == "portable":
             machine.start_portably("experiments.run", given)

@@ -36,12 +36,13 @@ def _is_problem(function: ast.FunctionDef) -> bool:
 
 
 def build(
-    name: str, parameters: dict[str, Any], instance: np.random.Generator | None = None
+    name: str, parameters: dict[str, Any], instance: np.random.Generator | None = None, run: int = 0
 ) -> Problem:
     """The problem called ``name`` with these parameters.
 
     A problem that differs from run to run (a random rotation, a random target) has an argument
-    ``instance``, a stream of random numbers, which is no parameter of the config.
+    ``instance``, a stream of random numbers, or ``run``, the number of the run, where a library
+    numbers its instances. Neither is a parameter of the config.
 
     Raises:
         ValueError: no such problem, no such parameter, a parameter missing, or a value that is not
@@ -49,7 +50,8 @@ def build(
     """
     make = load(name)
     arguments = dict(signature(make).parameters)
-    own = {"instance": instance or np.random.default_rng(0)} if arguments.pop("instance", 0) else {}
+    of_run = {"instance": instance or np.random.default_rng(0), "run": run}
+    own = {key: value for key, value in of_run.items() if arguments.pop(key, None)}
     for key in parameters:
         if key not in arguments:
             raise ValueError(f"{name} has no parameter {key!r}; it has: {', '.join(arguments)}")

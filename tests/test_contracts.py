@@ -21,6 +21,7 @@ SPACES = {name: algorithms.load(name).space for name in algorithms.available()}
 NAMES = [name for name, space in SPACES.items() if space == "real"]  # others: test_discrete.py
 DIM = 7
 PROBLEMS = {name: {"dim": 6} for name in problems.available()} | {
+    "bbob": {"function": 8, "dim": 6},
     "categorical_reconstruction": {"dim": 6, "categories": 3},
     "control": {"task": "Swimmer", "horizon": 3},
     "rotated": {"function": "levy", "dim": 6},

@@ -23,15 +23,17 @@ def scale(name: str, value: object) -> None:
         raise ValueError(f"{name} is {value!r}; allowed: from {SMALLEST:g} to {LARGEST:g}")
 
 
-def positive_or_rule(name: str, value: object) -> None:
-    """A positive number, or a rule by the dimension: "c/d" or "c/sqrt(d)"."""
+def positive_or_rule(name: str, value: object, n: int | None = None) -> None:
+    """A positive number, or a rule by the dimension: "c/d" or "c/sqrt(d)"; where there are samples
+    (``n`` is given), also "c*sqrt(N)/d".
+    """
     if not isinstance(value, str):
         positive(name, value)
         return
     try:
-        resolve(value, 1)
+        resolve(value, 1, n)
     except ValueError:
-        allowed = "a positive number c, c/d, c/sqrt(d)"
+        allowed = "a positive number c, c/d, c/sqrt(d)" + ", c*sqrt(N)/d" * bool(n)
         raise ValueError(f"{name} is {value!r}; allowed: {allowed}") from None
 
 

@@ -79,7 +79,7 @@ class GaussianSearch:
 
     Args:
         samples: N, points per iteration; None is the paper's 2⌊3 + ⌊3 ln d⌋/2⌋.
-        step_size: β, a positive number, "c/d" or "c/sqrt(d)".
+        step_size: β, a positive number, "c/d", "c/sqrt(d)" or "c*sqrt(N)/d".
         initial_std: standard deviation of the first distribution along each axis, in units of x.
         ddof: of the standard deviation that the values are divided by, 1 or 0.
     """
@@ -93,7 +93,7 @@ class GaussianSearch:
 
     def __post_init__(self) -> None:
         checks.samples(self.samples)
-        checks.positive_or_rule("step_size", self.step_size)
+        checks.positive_or_rule("step_size", self.step_size, n=1)
         checks.scale("initial_std", self.initial_std)
         checks.choice("ddof", self.ddof, (0, 1))
 
@@ -106,4 +106,4 @@ class GaussianSearch:
     def weights(self, dim: int, values: Array) -> tuple[Array, Ending | None]:
         """w_i = β h_i / N (N,), or why the batch has none."""
         h, ended = standardise(values, self.ddof)
-        return settings.resolve(self.step_size, dim) / h.size * h, ended
+        return settings.resolve(self.step_size, dim, h.size) / h.size * h, ended

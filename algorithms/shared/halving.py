@@ -20,7 +20,8 @@ def needs_less(optimiser: Algorithm, told: Any) -> bool:
 
 def shorter(optimiser: Any, state: Any, samples: Samples, values: Array) -> Any:
     """The state after the step with the first of β/2, β/4, … that gives a covariance."""
-    step_size = settings.resolve(optimiser.step_size, samples.x.shape[1])
+    n, dim = samples.x.shape
+    step_size = settings.resolve(optimiser.step_size, dim, n)
     for k in range(1, HALVINGS + 1):
         told = replace(optimiser, step_size=step_size / 2.0**k).tell(state, samples, values)
         if not _indefinite(told):

@@ -177,7 +177,7 @@ def restarting(
             checks.positive(name, value)
     if region is not None:
         checks.interval("region", region)
-    std = optimiser.initial_std
+    std: float = optimiser.initial_std
 
     def make(samples: int | None, scale: float) -> Any:
         changed = {} if samples is None else {"samples": samples, "initial_std": scale * std}
@@ -187,7 +187,7 @@ def restarting(
     def start(mean: Array, rng: np.random.Generator) -> Array:
         if region is None:
             return mean + std * rng.standard_normal(mean.size)
-        uniform: Array = rng.uniform(region[0], region[1], mean.size)
-        return uniform
+        drawn: Array = rng.uniform(region[0], region[1], mean.size)
+        return drawn
 
     return Restarts(make, start, Tolerance(xtol * std, ftol))

@@ -6,27 +6,31 @@ from collections.abc import Callable
 from functools import cache
 from math import floor, inf, log, sqrt
 
-Rule = str  # "c/d" or "c/sqrt(d)", with a positive number c
+Rule = str  # "c/d", "c/sqrt(d)" or "c*sqrt(N)/d", with a positive number c
 
 DENOMINATORS: dict[str, Callable[[int], float]] = {"d": float, "sqrt(d)": sqrt}
 
 
 @cache
-def resolve(value: float | Rule, dim: int) -> float:
-    """A hyper-parameter at dimension ``dim``: a number as it is, or a rule such as "1/d".
+def resolve(value: float | Rule, dim: int, n: int | None = None) -> float:
+    """A hyper-parameter at dimension ``dim`` with ``n`` samples: a number as it is, or a rule such
+    as "1/d".
 
     Raises:
-        ValueError: a text that is no such rule.
+        ValueError: a text that is no such rule, or one with N where there is none.
 
     Source: Section 6, "Parameter Settings": β is 1/d for INGO, INGOstep and IGO, 1/√d for
-        Fast-INGO.
+        Fast-INGO. Differs: "c*sqrt(N)/d" is ours, for samples that grow with restarts.
     """
     if not isinstance(value, str):
         return value
     numerator, _, denominator = value.partition("/")
-    if denominator not in DENOMINATORS or not 0 < (c := float(numerator)) < inf:
-        raise ValueError(f"{value!r} is no rule; allowed: c/d and c/sqrt(d), c a positive number")
-    return c / DENOMINATORS[denominator](dim)
+    numerator, _, growth = numerator.partition("*")
+    known = denominator in DENOMINATORS and growth in ("", "sqrt(N)") and (not growth or n)
+    if not known or not 0 < (c := float(numerator)) < inf:
+        allowed = "c/d, c/sqrt(d)" + ", c*sqrt(N)/d" * bool(n)
+        raise ValueError(f"{value!r} is no rule; allowed: {allowed}, c a positive number")
+    return c * sqrt(n or 1 if growth else 1) / DENOMINATORS[denominator](dim)
 
 
 @cache

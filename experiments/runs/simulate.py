@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from importlib import import_module
 from math import inf
 from typing import Any, NamedTuple
 
@@ -11,17 +12,33 @@ import numpy as np
 
 import algorithms
 import problems
-from algorithms.shared.interface import Stop
+from algorithms.shared.interface import Algorithm, Stop
 from algorithms.shared.loop import Batch, Position, iterate, quiet
 from experiments.runs.record import Record, next_row
 from experiments.runs.seeds import stream
 from experiments.runs.spec import Spec
 
+RESTARTS = "algorithms.shared.restarts"
+
 
 def batch_size(spec: Spec) -> int:
     """N, the evaluations of a batch."""
     problem = problems.build(spec.problem, spec.problem_parameters)
-    return algorithms.build(spec.algorithm, spec.algorithm_parameters).batch_size(problem.dim)
+    return optimiser(spec).batch_size(problem.dim)
+
+
+def optimiser(spec: Spec) -> Algorithm:
+    """The optimiser of a spec, with its restarts.
+
+    Raises:
+        ValueError: there is none of its name, or a value is not allowed.
+    """
+    one = algorithms.build(spec.algorithm, spec.algorithm_parameters)
+    if spec.restarts is None:
+        return one
+    # By name, so that the runs of the paper, which have none, do not depend on it.
+    made: Algorithm = import_module(RESTARTS).restarting(one, **spec.restarts)
+    return made
 
 
 def run(
@@ -63,8 +80,8 @@ class Run:
     def __init__(self, spec: Spec, seed: int) -> None:
         instance = stream(spec.root_seed, "instance", spec.problem, seed)
         self.spec, self.seed = spec, seed
-        self.problem = problems.build(spec.problem, spec.problem_parameters, instance)
-        self.algorithm = algorithms.build(spec.algorithm, spec.algorithm_parameters)
+        self.problem = problems.build(spec.problem, spec.problem_parameters, instance, seed)
+        self.algorithm = optimiser(spec)
         self.mean = self.problem.start(stream(spec.root_seed, "start", spec.problem, seed))
         self.search = stream(spec.root_seed, "search", spec.problem, spec.algorithm, seed)
         self.record = Record()

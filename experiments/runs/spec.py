@@ -25,6 +25,7 @@ class Spec:
     record_every: int = 1000  # iterations between rows of the trace
     root_seed: int = 0
     bits: str = "native"
+    restarts: dict[str, Any] | None = None  # settings of algorithms.shared.restarts; None: no such
 
     @classmethod
     def recorded(cls, metadata: Mapping[str, Any]) -> Spec:
@@ -43,6 +44,7 @@ class Spec:
             target=None if self.target is None else float(self.target),
             problem_parameters=_told(self.problem_parameters, self._problem_defaults),
             algorithm_parameters=_told(self.algorithm_parameters, self._algorithm_defaults),
+            restarts=None if self.restarts is None else dict(sorted(self.restarts.items())),
         )
 
     def is_that_of(self, metadata: Mapping[str, Any]) -> bool:
