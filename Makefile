@@ -20,7 +20,9 @@ AGAIN = $(strip make $@ $(MAKEOVERRIDES))
 REPLICATE = $(BIN)/python -m experiments.progress --again '$(AGAIN)' --cores $(CORES) \
 	$(if $(PROFILE),--profile $(PROFILE) $(if $(JOBS),--jobs $(CORES)))
 # RUNS=2 asks for two seeds per cell, in place of the number in config.yaml
-FEWER = $(if $(RUNS),--config runs=$(RUNS))
+FEWER = $(if $(STUDY)$(RUNS),--config $(STUDY) $(if $(RUNS),runs=$(RUNS)))
+# of the tests, at once; what one file needs is made once
+WORKERS = logical --dist loadfile
 # how many of them go into a job of a cluster
 SEEDS = $(if $(PROFILE),$(wildcard $(PROFILE)/seeds.yaml))
 SETTINGS = --configfile $(CONFIGS) $(SEEDS) $(FEWER)
@@ -54,7 +56,7 @@ MOVED := $(shell [ -e .venv/ready ] || exit 0; here=$$(cd .venv && pwd -P); made
 	[ -n "$$made" ] || made=$$(sed -E "s/.*VIRTUAL_ENV=//; s/[\"']//g" .venv/bin/activate | grep -xF "$$here"); \
 	[ -x .venv/bin/python ] && [ "$$made" = "$$here" ] || echo moved)
 
-.PHONY: help setup quick replicate figure interim benchmark throughput usage film figures report publish restore \
+.PHONY: help setup quick replicate figure field interim benchmark throughput usage film figures report publish restore \
 	certify test lint lock clean
 
 help: ## list the targets
@@ -76,6 +78,10 @@ figure: $(READY) ## one figure of the config and the runs it needs: make figure 
 
 figure_%: $(READY) ## the same for the paper's: make figure_1, make figure_1 RUNS=2
 	@$(REPLICATE) --figure $@ $(SETTINGS)
+
+field: STUDY = study=field
+field: $(READY) .venv/field ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
+	@$(REPLICATE) $(SETTINGS)
 
 interim: $(READY) ## figures, tables and verdicts of the runs done so far, into results/interim
 	$(BIN)/python -m experiments.publishing.interim --config $(CONFIGS)
@@ -112,8 +118,8 @@ restore: $(READY) ## the kept traces into results, so that `make replicate` runs
 certify: $(READY) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
 	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
-test: $(READY) ## the test suite
-	$(BIN)/python -m pytest
+test: $(READY) .venv/field ## the test suite
+	$(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 lint: .venv/ready ## style, types and the workflow's own checks
 	.venv/bin/ruff check .

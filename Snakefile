@@ -49,8 +49,7 @@ rule all:
         ),
         [f"{plan.folder(experiment)}/statistics.md" for experiment in plan.experiments],
         [f"{plan.folder(experiment)}/rewards.md" for experiment in plan.rewarded],
-        f"{plan.results}/tables/table_1.md",
-        f"{plan.results}/claims.md",
+        [] if plan.study else [f"{plan.results}/tables/table_1.md", f"{plan.results}/claims.md"],
         plan.manifest,
         [f"{plan.results}/variants.md"] if plan.variants else [],
 

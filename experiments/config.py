@@ -180,6 +180,25 @@ def merge(base: Any, over: Any) -> Any:
     return over
 
 
+STUDIES = ("field",)  # sections that are a config of their own
+OF_THE_PAPER = ("film", "variants", "theory")
+
+
+def studied(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The config of the study that is asked for, and its name: that of a section laid over all but
+    the paper's experiments, or, if none is asked for, what is no section.
+
+    Raises:
+        ConfigError: there is no such study.
+    """
+    rest = {key: value for key, value in config.items() if key not in (*STUDIES, "study")}
+    if not (name := config.get("study", "")):
+        return rest, ""
+    known = [key for key in STUDIES if key in config]
+    check_known("study", name, known)
+    return {k: v for k, v in rest.items() if k not in OF_THE_PAPER} | config[name], name
+
+
 def present(config: dict[str, Any]) -> dict[str, Any]:
     """A config that ``check_schema`` has passed, without what is null there: what is switched off.
 
@@ -287,7 +306,11 @@ def _cells(
         budget = problem_settings.get("budget", settings["budget"])
         samples = {k: v for k, v in problem_settings.items() if k == "samples"}
         problem, problem_parameters = _named(
-            "problem", problem_name, dim | _without(problem_settings, "budget", "samples")
+            "problem",
+            problem_name,
+            dim
+            | settings.get("each_problem", {})
+            | _without(problem_settings, "budget", "samples"),
         )
         at = f"{where}.problems.{problem_name}"
         if file := _unannotated(problem):

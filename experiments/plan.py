@@ -48,6 +48,8 @@ class Plan:
     theory: dict[str, dict[str, Any]]  # questions of experiments/theory with their sizes
     variants: dict[str, Any]  # the experiment with variants, and the one that they are of
     film: dict[str, Any]  # the run whose last policy is filmed
+    study: str = ""  # section of the config that it is of; none: the paper's
+    observe: bool = False  # whether COCO's own data are asked for
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Plan:
@@ -59,6 +61,7 @@ class Plan:
                 folder that cannot be written.
         """
         configs.check_schema(config)
+        config, study = configs.studied(config)
         configs.check_results(config["results"], kept=True)
         config = configs.present(config)
         experiments = configs.experiments(config)
@@ -86,6 +89,8 @@ class Plan:
             sizes,
             variants,
             film,
+            study,
+            config.get("observe", False),
         )
 
     # ---- runs ----
@@ -165,7 +170,8 @@ class Plan:
         spec = self.experiments[experiment].cells[problem, algorithm]
         # A problem made of another one names it, which no import shows.
         names = (spec.problem, spec.problem_parameters.get("function"))
-        modules = tuple(sorted({f"problems.{self._problem_modules[n]}" for n in names if n}))
+        known = self._problem_modules
+        modules = tuple(sorted({f"problems.{known[name]}" for name in names if name in known}))
         restarts = (simulate.RESTARTS,) if spec.restarts is not None else ()
         of = (f"algorithms.{spec.algorithm}", *restarts, *modules)
         if of not in self._fingerprints:
