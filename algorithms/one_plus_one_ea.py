@@ -1,4 +1,4 @@
-"""(1+1) evolutionary algorithm: a parent, a child with some bits flipped, and the better lives on."""
+"""(1+1) evolutionary algorithm: a parent, a child with some bits flipped, the better lives on."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ class OnePlusOneEA:
     def __post_init__(self) -> None:
         checks.probability("mutation_rate", self.mutation_rate, "1/d")
         checks.choice("resample", self.resample, (False, True))
-        if self.resample and not self.mutation_rate:
-            raise ValueError("mutation_rate is 0; allowed with resample: above 0")
+        rate = settings.resolve(self.mutation_rate, 1)
+        if self.resample and rate < 1e-6:  # it would look for a flip for ever
+            raise ValueError(f"mutation_rate is {rate}; allowed with resample: 1e-6 or more")
 
     def batch_size(self, dim: int) -> int:
         return 1
