@@ -49,13 +49,15 @@ def test_a_child_that_is_no_worse_is_the_next_parent(value, lives):
 
 
 def test_the_first_point_is_evaluated_as_it_was_drawn():
-    rng = np.random.default_rng(0)
-    state = build().init(np.array([0.0, 1.0, 1.0, 0.0]), rng)
-    batch = build().ask(state, rng)
-    assert batch.x.tolist() == [[0.0, 1.0, 1.0, 0.0]]
-    told = build().tell(state, batch, np.array([1e300]))
+    rng, optimiser = np.random.default_rng(0), build(mutation_rate=0.5)
+    first = np.tile([0.0, 1.0, 1.0, 0.0], 20)
+    state = optimiser.init(first, rng)
+    batch = optimiser.ask(state, rng)
+    assert np.array_equal(batch.x, first[None])
+    told = optimiser.tell(state, batch, np.array([1e300]))
     assert told.value == 1e300
-    assert np.array_equal(told.mean, state.mean)
+    assert np.array_equal(told.mean, first)
+    assert not np.array_equal(optimiser.ask(told, rng).x, first[None])
 
 
 @pytest.mark.parametrize("p", [0.5, 0.2, 0.999])
