@@ -32,6 +32,7 @@ WITHOUT_UNIT = [  # methods that a factor of f changes nothing for
     *[("es", {"shaping": "standardise", "optimiser": kind}) for kind in ("adam", "sgd")],
     *[(name, {}) for name in ("es", "cma_es")],
     *[(name, {}) for name in ("bernoulli_ingo", "categorical_ingo", "simple_ga", "ga")],
+    *[(name, {}) for name in ("one_plus_one_ea", "umda")],
 ]
 DIM = 7
 

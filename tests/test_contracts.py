@@ -6,6 +6,7 @@ import dataclasses
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,10 @@ PROBLEMS = {name: {"dim": 6} for name in problems.available()} | {
     "categorical_reconstruction": {"dim": 6, "categories": 3},
     "control": {"task": "Swimmer", "horizon": 3},
     "rotated": {"function": "levy", "dim": 6},
+    "pbo": {"function": 1, "dim": 6},
 }
+if not find_spec("ioh"):  # which not every environment has
+    del PROBLEMS["pbo"]
 
 
 def sphere(x):

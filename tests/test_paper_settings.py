@@ -175,6 +175,8 @@ DEFAULTS = {
     "categorical_ingo": NORMALISED,
     "ga": {"samples": None, "crossover_rate": 0.9, "mutation_rate": "1/d", "patience": 1000},
     "simple_ga": {"samples": None, "crossover_rate": 0.9, "mutation_rate": "1/d"},
+    "one_plus_one_ea": {"mutation_rate": "1/d", "resample": False},
+    "umda": {"samples": None, "selected": None, "step_size": 1.0},
     "framework": {
         **GAUSSIAN, "estimator": "batch", "curvature": "constant", "step_size": 1.0, "b": 0.5,
         "gamma": 1.0,
