@@ -207,8 +207,8 @@ def test_targets_are_above_the_minimum_of_the_problem(monkeypatch):
     """Whatever it is: the same function lifted by 5 takes the same evaluations to each target."""
     build = simulate.problems.build
 
-    def lifted(name, parameters, instance):
-        plain = build(name, parameters, instance)
+    def lifted(name, parameters, *of_run):
+        plain = build(name, parameters, *of_run)
         return replace(plain, evaluate=lambda x: plain.evaluate(x) + 5.0, minimum=5.0)
 
     spec = Spec("ellipsoid", "fast_ingo", 60_000, 1e-3, {"dim": 4})
