@@ -49,6 +49,7 @@ rule all:
         ),
         [f"{plan.folder(experiment)}/statistics.md" for experiment in plan.experiments],
         [f"{plan.folder(experiment)}/rewards.md" for experiment in plan.rewarded],
+        [f"{plan.results}/field.md"] if plan.study == "field" else [],
         [] if plan.study else [f"{plan.results}/tables/table_1.md", f"{plan.results}/claims.md"],
         plan.manifest,
         [f"{plan.results}/variants.md"] if plan.variants else [],
@@ -64,6 +65,13 @@ include: "experiments/theory/rules.smk"
 include: "experiments/claims/rules.smk"
 include: "experiments/timing/rules.smk"
 include: "experiments/usage/rules.smk"
+
+
+if plan.study == "field":
+
+    include: "experiments/field/rules.smk"
+
+
 include: "figures/rules.smk"
 include: "experiments/publishing/rules.smk"
 

@@ -18,6 +18,7 @@ from experiments import ledger, run
 from experiments.claims import commands as claims
 from experiments.command import Command
 from experiments.config import Experiment
+from experiments.field import commands as field
 from experiments.fingerprint import fingerprint, fingerprint_of_output
 from experiments.paths import ROOT
 from experiments.runs import simulate, trace
@@ -260,6 +261,31 @@ class Plan:
         alone = (timing.iteration, timing.rollouts, timing.updates)
         return {measure.__name__: measure for measure in alone}[name](to)
 
+    # ---- the field ----
+
+    @property
+    def bbob(self) -> dict[str, int]:
+        """The experiments on COCO's bbob, with their dimension."""
+        own = {name: next(iter(e.cells.values())) for name, e in self.experiments.items()}
+        return {
+            name: spec.problem_parameters["dim"]
+            for name, spec in own.items()
+            if spec.problem == "bbob"
+        }
+
+    def best_2009(self, experiment: str) -> str:
+        """Path of the table of the best algorithms of 2009 in the dimension of an experiment."""
+        return str(self.folder(experiment) / "best_2009.csv")
+
+    def best_2009_command(self, experiment: str) -> Command:
+        """What makes it."""
+        return field.reference(self.bbob[experiment], Path(self.best_2009(experiment)))
+
+    def standing_command(self) -> Command:
+        """What makes the table and the page of the field."""
+        labels = {name: e.labels for name, e in self.experiments.items()}
+        return field.standing(self.results / "tables", labels, self.results / "field")
+
     # ---- claims ----
 
     def claims_needs(self) -> list[str]:
@@ -294,6 +320,13 @@ class Plan:
         return [self.tables(experiment)[0] for experiment in self.experiments]
 
     # ---- pictures ----
+
+    def figure_needs(self, figure: str) -> list[str]:
+        """Paths of the tables that a figure is drawn from."""
+        settings = self.figures[figure]
+        experiment = settings["experiment"]
+        best = [self.best_2009(experiment)] if settings.get("measure") == "bbob" else []
+        return self.tables(experiment) + best
 
     def figure_command(self, figure: str) -> Command:
         """What draws a figure."""

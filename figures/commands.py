@@ -26,7 +26,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "below": ("none", "f_mean", "best", "batch_min", "batch_mean"),
         "target": float,
     },
-    "ecdf": {},
+    "ecdf": {"measure": ("plain", "bbob", "pbo"), "panels": ("one", "groups")},
     "regret": {},
     "reward": {
         "x": ("iterations", "evaluations", "environment_steps"),

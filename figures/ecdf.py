@@ -1,76 +1,178 @@
 """Share of (problem, target, run) triples solved against evaluations: one line an optimiser.
 
-python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_1
+    python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_1
+
+With ``--measure bbob`` as COCO draws it: evaluations over d, its targets, and the best of 2009 as a
+line, if best_2009.csv is among the tables; with ``--panels groups`` one for each of its groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments.runs.record import TARGETS
-from figures import files, style
+from figures import commands, files, style
+from problems.bbob import GROUPS
 
-HARDEST, EASIEST = 1e-10, 1e2
+Array = NDArray[np.float64]
 STEPS = 400  # of a line, at most: more are less than a pixel apart
+ALL = "all functions"
+BEST = "best of 2009"
+BEST_LINE = style.Line(BEST, style.GREY, (0, (1, 1)), "")
 
 
-def solved(runs: pd.DataFrame) -> NDArray[np.float64]:
+class Measure(NamedTuple):
+    """What is counted, and against what."""
+
+    easiest: float
+    hardest: float
+    x: str
+    words: str  # what the targets are, for the caption
+
+
+MEASURES = {
+    "plain": Measure(
+        1e2, 1e-10, "evaluations",
+        "the targets from 100 to 1e-10 (five a decade)",
+    ),
+    "bbob": Measure(
+        1e2, 1e-8, "evaluations / d",
+        "COCO's 51 targets from 100 to 1e-8 above the minimum",
+    ),
+    # Values are whole numbers in most of these: what is below 1 is the optimum.
+    "pbo": Measure(
+        1e2, 0.631, "evaluations",
+        "the targets from 100 below the optimum (five a decade) to the optimum itself",
+    ),
+}  # fmt: skip
+
+
+def solved(runs: pd.DataFrame, measure: str = "plain") -> Array:
     """Evaluations at which each (run, target) was solved, sorted; inf where it was not."""
-    first, last = TARGETS.index(EASIEST), TARGETS.index(HARDEST)
+    of = MEASURES[measure]
+    first, last = TARGETS.index(of.easiest), TARGETS.index(of.hardest)
     times = np.full((len(runs), last - first + 1), np.inf)
     for row, hits in zip(times, runs["hits"], strict=True):
         got = hits[first : last + 1]
         row[: len(got)] = got
+    if measure == "bbob":
+        times /= runs["dim"].to_numpy(dtype=float)[:, None]
     return np.sort(times, axis=None)
 
 
-def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[Figure, str]:
-    """The picture and its caption, from the table of runs and what each optimiser is called."""
+def draw(
+    runs: pd.DataFrame,
+    labels: Mapping[str, str] | None = None,
+    measure: str = "plain",
+    panels: str = "one",
+    best: pd.DataFrame | None = None,
+) -> tuple[Figure, str]:
+    """The picture and its caption, from the table of runs and what each optimiser is called.
+
+    Args:
+        best: columns function, target, evaluations: of the best algorithm of 2009, for ``bbob``.
+    """
     style.use()
-    figure, ax = plt.subplots(figsize=(4.6, 3.2))
+    runs = runs[np.isfinite(runs["minimum"])]  # where none is known there are no targets
+    groups = _groups(runs) if panels == "groups" else {ALL: list(runs["problem"].unique())}
     look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
-    right = float(runs["evaluations"].max())
-    for algorithm, line in look.items():
-        times = solved(runs[runs["algorithm"] == algorithm])
-        done = times[np.isfinite(times)]
-        count = np.arange(1, len(done) + 1)
-        if len(done) > STEPS:
-            count = np.arange(1, STEPS + 1) * len(done) // STEPS
-        x = np.concatenate([done[count - 1], [right]])
-        y = np.concatenate([count, [len(done)]]) / len(times)
-        # By counts: by distances, the last digit of a logarithm would choose among steps.
-        marks = sorted({len(count) * fifth // 5 for fifth in range(1, 6)})
-        ax.step(
-            x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
-            markevery=marks, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
-        )  # fmt: skip
-    ax.set_xscale("log")
-    ax.set_xlim(100 if right > 100 else 1, right)
-    ax.set_ylim(0, 1)
-    style.few_ticks(ax)
-    ax.set_xlabel("evaluations")
-    ax.set_ylabel("share of targets reached")
-    ax.legend(loc="upper left", handlelength=3)
-    figure.tight_layout()
+    scale = runs["dim"].max() if measure == "bbob" else 1
+    right = float((runs["evaluations"] / scale).max())
+    left = 1 if measure == "bbob" or right <= 100 else 100
+    if panels == "groups":
+        figure, axes = style.grid(len(groups), 1, 2.0)
+    else:
+        figure, ax = plt.subplots(figsize=(4.6, 3.2))
+        axes = np.array([[ax]])
+    panel = dict(zip(groups, axes[0], strict=True))
+    for name, ax in panel.items():
+        own = runs[runs["problem"].isin(groups[name])]
+        for algorithm, line in look.items():
+            times = solved(own[own["algorithm"] == algorithm], measure)
+            _step(ax, times, right, line)
+        if best is not None:
+            them = best[best["function"].map("f{}".format).isin(groups[name])]
+            of = MEASURES[measure]
+            them = them[them["target"].between(of.hardest, of.easiest)]
+            times = np.sort(them["evaluations"].to_numpy(dtype=float) / scale)
+            _step(ax, times, right, BEST_LINE)
+        ax.set_xscale("log")
+        ax.set_xlim(left, right)
+        ax.set_ylim(0, 1)
+        style.few_ticks(ax)
+    style.label_x(axes, MEASURES[measure].x)
+    style.label_y(axes, ["share of targets reached"])
+    shown = [*look.values(), *([BEST_LINE] if best is not None else [])]
+    if panels == "groups":
+        for name, ax in panel.items():
+            ax.set_title(name)
+        style.letters(figure)
+        style.legend(figure, shown, 4)
+    else:
+        ax.legend(loc="upper left", handlelength=3, fontsize=6 if len(shown) > 6 else None)
+        figure.tight_layout()
     problems = runs["problem"].nunique()
     whole = (runs.groupby("algorithm")["problem"].nunique() == problems).all()
-    return figure, (
-        f"Share of the targets from {EASIEST:g} to {HARDEST:g} (five a decade) that the best value "
-        f"so far has reached, over {problems} function{'s' if problems > 1 else ''} and "
-        f"{style.runs_per_cell(runs)} each, against evaluations. "
-        f"{'' if whole else 'Some optimisers ran on some of the functions only. '}Not in the paper."
+    caption = (
+        f"Share of {MEASURES[measure].words} that the best value so far has reached, over "
+        f"{problems} function{'s' if problems > 1 else ''} and "
+        f"{style.runs_per_cell(runs)} each, against evaluations"
+        f"{' over d = ' + format(scale, '.0f') if measure == 'bbob' else ''}. "
+        f"{'' if whole else 'Some optimisers ran on some of the functions only. '}"
     )
+    if best is not None:
+        caption += (
+            f"“{BEST}”: of each target the algorithm of BBOB-2009 with the smallest average "
+            "running time, as COCO publishes it. "
+        )
+    return figure, caption + "Not in the paper."
+
+
+def _groups(runs: pd.DataFrame) -> dict[str, list[str]]:
+    """The problems of COCO's groups, by the numbers in their names, and all of them."""
+    names = list(runs["problem"].unique())
+    of = {group: [f"f{k}" for k in numbers] for group, numbers in GROUPS.items()}
+    there = {group: [name for name in theirs if name in names] for group, theirs in of.items()}
+    if not any(there.values()):
+        raise ValueError(f"panels of groups are for bbob's f1 … f24, not for {', '.join(names)}")
+    return {group: own for group, own in there.items() if own} | {ALL: names}
+
+
+def _step(ax: Axes, times: Array, right: float, line: style.Line) -> None:
+    """A line of shares, which rises at each of the sorted times."""
+    done = times[np.isfinite(times)]
+    count = np.arange(1, len(done) + 1)
+    if len(done) > STEPS:
+        count = np.arange(1, STEPS + 1) * len(done) // STEPS
+    x = np.concatenate([done[count - 1], [right]])
+    y = np.concatenate([count, [len(done)]]) / len(times)
+    # By counts: by distances, the last digit of a logarithm would choose among steps.
+    marks = sorted({len(count) * fifth // 5 for fifth in range(1, 6)})
+    ax.step(
+        x, y, where="post", color=line.color, linestyle=line.dash, marker=line.marker,
+        markevery=marks, markerfacecolor="white", markeredgewidth=0.9, label=line.label,
+    )  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("ecdf", __doc__, draw, ("runs",), arguments)
+    tables = commands.figure_parser("ecdf", __doc__).parse_args(arguments).tables
+    path: Path = tables / "best_2009.csv"
+    best = pd.read_csv(path) if path.is_file() else None
+
+    def with_best(runs: pd.DataFrame, **options: Any) -> tuple[Figure, str]:
+        return draw(runs, best=best if options["measure"] == "bbob" else None, **options)
+
+    files.draw_tables("ecdf", __doc__, with_best, ("runs",), arguments)
 
 
 if __name__ == "__main__":

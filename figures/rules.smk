@@ -6,7 +6,7 @@ from experiments.publishing import report_commands
 rule figure:
     input:
         folder.records,
-        lambda w: folder.needed(plan.tables(plan.figures[w.figure]["experiment"])),
+        lambda w: folder.needed(plan.figure_needs(w.figure)),
     output:
         report(
             f"{plan.results}/figures/{{figure}}.png",

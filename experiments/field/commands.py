@@ -1,0 +1,65 @@
+"""The commands of the field, each beside the parser of its arguments. Light: no numpy here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from experiments.command import Command, parser
+
+REFERENCE = "experiments.field.reference"
+STANDING = "experiments.field.standing"
+OBSERVED = "experiments.field.observed"
+
+
+def reference(dim: int, to: Path) -> Command:
+    """Evaluations of the best algorithms of 2009 on bbob in these dimensions."""
+    return Command.of(REFERENCE, dim=dim, to=to)
+
+
+def reference_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser(REFERENCE, about)
+    made.add_argument("--dim", type=int, required=True)
+    made.add_argument("--to", type=Path, required=True, help="the table, .csv")
+    return made
+
+
+def standing(tables: Path, labels: dict[str, dict[str, str]], to: Path) -> Command:
+    """Where each method stands, by experiment, and the page that says so.
+
+    Args:
+        tables: folder of the tables of all experiments.
+        labels: by experiment, what each optimiser is called.
+        to: path without suffix, of the table and the page.
+    """
+    return Command.of(STANDING, tables, labels=json.dumps(labels), to=to)
+
+
+def standing_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser(STANDING, about)
+    made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
+    made.add_argument("--labels", type=json.loads, required=True, help="by experiment, as JSON")
+    made.add_argument("--to", type=Path, required=True, help="path without suffix")
+    return made
+
+
+def observed(run: Command, label: str, runs: int, to: str) -> Command:
+    """COCO's own data of the runs of a cell.
+
+    Args:
+        run: what makes their traces, from ``experiments.run.command``.
+        label: what COCO's tables call the optimiser.
+        runs: seeds 0 … runs − 1.
+        to: folder of the data.
+    """
+    return Command.of(OBSERVED, json.dumps([str(word) for word in run]), label=label, runs=runs, to=to)
+
+
+def observed_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser(OBSERVED, about)
+    made.add_argument("run", type=json.loads, help="words of the command of a run, as JSON")
+    made.add_argument("--label", required=True, help="what COCO's tables call the optimiser")
+    made.add_argument("--runs", type=int, required=True)
+    made.add_argument("--to", type=Path, required=True, help="folder of the data")
+    return made

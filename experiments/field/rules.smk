@@ -1,0 +1,35 @@
+# The study `field`: published results to hold ours against, and the page.
+
+
+rule best_2009:
+    output:
+        f"{plan.results}/tables/{{experiment}}/best_2009.csv",
+    log:
+        f"{plan.results}/logs/{{experiment}}/best_2009.log",
+    wildcard_constraints:
+        experiment="|".join(plan.bbob),
+    conda:
+        "../../environment.yml"
+    params:
+        command=lambda w: str(plan.best_2009_command(w.experiment)),
+        code=fingerprint_of_output("experiments.field.reference"),
+    shell:
+        "{params.command} 2> {log}"
+
+
+rule standing:
+    input:
+        folder.records,
+        lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
+    output:
+        multiext(f"{plan.results}/field", ".csv", ".md"),
+        f"{plan.results}/golden.csv",
+    log:
+        f"{plan.results}/logs/field.log",
+    conda:
+        "../../environment.yml"
+    params:
+        command=str(plan.standing_command()),
+        code=fingerprint_of_output("experiments.field.standing"),
+    shell:
+        "{params.command} 2> {log}"
