@@ -49,7 +49,7 @@ rule all:
         ),
         [f"{plan.folder(experiment)}/statistics.md" for experiment in plan.experiments],
         [f"{plan.folder(experiment)}/rewards.md" for experiment in plan.rewarded],
-        [f"{plan.results}/field.md"] if plan.study == "field" else [],
+        [f"{plan.results}/field.md", *plan.all_observed()] if plan.study == "field" else [],
         [] if plan.study else [f"{plan.results}/tables/table_1.md", f"{plan.results}/claims.md"],
         plan.manifest,
         [f"{plan.results}/variants.md"] if plan.variants else [],

@@ -281,6 +281,23 @@ class Plan:
         """What makes it."""
         return field.reference(self.bbob[experiment], Path(self.best_2009(experiment)))
 
+    def observed(self, experiment: str, problem: str, algorithm: str) -> str:
+        """Folder of COCO's own data of a cell."""
+        return str(self.results / "coco" / experiment / algorithm / problem)
+
+    def all_observed(self) -> list[str]:
+        """The folders of all cells, if they are asked for."""
+        cells = [(name, *cell) for name in self.bbob for cell in self.experiments[name].cells]
+        return [self.observed(*cell) for cell in cells] if self.observe else []
+
+    def observed_command(self, experiment: str, problem: str, algorithm: str) -> Command:
+        """What makes one."""
+        e = self.experiments[experiment]
+        to = self.observed(experiment, problem, algorithm)
+        return field.observed(
+            e.cells[problem, algorithm].canonical, e.labels[algorithm], e.runs, to
+        )
+
     def standing_command(self) -> Command:
         """What makes the table and the page of the field."""
         labels = {name: e.labels for name, e in self.experiments.items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from experiments.command import Command, parser
+from experiments.runs.spec import Spec
 
 REFERENCE = "experiments.field.reference"
 STANDING = "experiments.field.standing"
@@ -44,21 +46,21 @@ def standing_parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def observed(run: Command, label: str, runs: int, to: str) -> Command:
+def observed(spec: Spec, label: str, runs: int, to: str) -> Command:
     """COCO's own data of the runs of a cell.
 
     Args:
-        run: what makes their traces, from ``experiments.run.command``.
+        spec: of the cell.
         label: what COCO's tables call the optimiser.
         runs: seeds 0 … runs − 1.
         to: folder of the data.
     """
-    return Command.of(OBSERVED, json.dumps([str(word) for word in run]), label=label, runs=runs, to=to)
+    return Command.of(OBSERVED, json.dumps(asdict(spec)), label=label, runs=runs, to=to)
 
 
 def observed_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(OBSERVED, about)
-    made.add_argument("run", type=json.loads, help="words of the command of a run, as JSON")
+    made.add_argument("spec", type=json.loads, help="of the cell, as JSON")
     made.add_argument("--label", required=True, help="what COCO's tables call the optimiser")
     made.add_argument("--runs", type=int, required=True)
     made.add_argument("--to", type=Path, required=True, help="folder of the data")

@@ -33,3 +33,20 @@ rule standing:
         code=fingerprint_of_output("experiments.field.standing"),
     shell:
         "{params.command} 2> {log}"
+
+
+# On request: the runs once more, with COCO's observer.
+rule observed:
+    output:
+        directory(f"{plan.results}/coco/{{experiment}}/{{algorithm}}/{{problem}}"),
+    log:
+        f"{plan.results}/logs/{{experiment}}/{{problem}}/{{algorithm}}/observed.log",
+    wildcard_constraints:
+        experiment="|".join(plan.bbob),
+    conda:
+        "../../environment.yml"
+    params:
+        command=lambda w: str(plan.observed_command(w.experiment, w.problem, w.algorithm)),
+        code=lambda w: plan.code(w.experiment, w.problem, w.algorithm),
+    shell:
+        "{params.command} 2> {log}"

@@ -68,8 +68,8 @@ def page(rows: pd.DataFrame, checks: Sequence[Any], labels: Mapping[str, Mapping
         "the measures of these. COCO's bbob has 24 functions of real vectors, here 15 instances of "
         "each and 10⁴·d evaluations; a run that ends is started anew from another point with twice "
         "the samples, by one rule for all. The PBO suite has 25 problems of bit strings, here 15 "
-        "runs of 50·n² evaluations. On bbob all methods start with the paper's N, σ₁ = 2 and a mean "
-        "uniform in [−5, 5]^d.",
+        "runs of 50·n² evaluations. On bbob all methods start with the paper's N, σ₁ = 2 and a "
+        "mean uniform in [−5, 5]^d.",
         "",
         *_sentences(table),
         "",

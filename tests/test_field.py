@@ -1,0 +1,346 @@
+"""The study of the field: its place in the config, its measures, its page, COCO's own data."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from math import e, log
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import plan
+from experiments.config import ConfigError
+from experiments.field import observed, reference, standing, words
+from experiments.run import main as run_main
+from experiments.runs import simulate, trace
+from experiments.runs.record import TARGETS
+from experiments.runs.spec import Spec
+from figures import ecdf, style
+
+ROOT = Path(__file__).parent.parent
+QUICK = ROOT / "tests" / "quick_field.yaml"
+
+pytest.importorskip("cocoex", reason="make .venv/field installs it")
+pytest.importorskip("ioh", reason="make .venv/field installs it")
+
+
+@pytest.fixture(scope="module")
+def field():
+    return plan.load(ROOT / "config.yaml", study="field")
+
+
+# ---- a study of its own --------------------------------------------------------------------------
+
+
+def test_the_field_is_no_part_of_the_paper(field):
+    paper = plan.load(ROOT / "config.yaml")
+    assert not paper.study
+    assert not paper.bbob
+    assert not set(paper.experiments) & set(field.experiments)
+    assert not set(paper.figures) & set(field.figures)
+    assert str(field.results) == "results/field"
+    assert (field.theory, field.variants, field.film) == ({}, {}, {})
+    assert field.root_seed == paper.root_seed
+
+
+def test_the_field_is_of_the_size_that_it_names(field):
+    assert field.bbob == {
+        "bbob_2": 2, "bbob_3": 3, "bbob_5": 5, "bbob_10": 10, "bbob_20": 20, "bbob_unseen_5": 5,
+        "bbob_unseen_20": 20,
+    }  # fmt: skip
+    for name, dim in field.bbob.items():
+        e = field.experiments[name]
+        assert (e.runs, len(e.problems)) == (15, 24)
+        assert {"ingo", "cma_es"} <= set(e.algorithms)
+        for spec in e.cells.values():
+            assert spec.budget == 10_000 * dim
+            assert spec.target == 1e-8
+            assert spec.restarts == {"region": [-5, 5]}
+            assert spec.problem_parameters.get("first_instance", 1) == (16 if "un" in name else 1)
+    for n in (16, 64, 100):
+        e = field.experiments[f"pbo_{n}"]
+        assert (e.runs, len(e.problems)) == (15, 25)
+        assert {spec.budget for spec in e.cells.values()} == {50 * n * n}
+
+
+def test_a_study_that_is_none_is_named():
+    with pytest.raises(ConfigError, match="study is 'fields'; .*field"):
+        plan.load(ROOT / "config.yaml", study="fields")
+
+
+def test_another_dimension_is_a_key():
+    over = {"experiments": {"bbob_20": {"dim": 40, "budget": 400_000}}}
+    assert plan.load(ROOT / "config.yaml", study="field", field=over).bbob["bbob_20"] == 40
+
+
+def test_restarts_that_are_not_allowed_name_their_place():
+    over = {"experiments": {"bbob_2": {"restarts": {"region": [5, -5]}}}}
+    with pytest.raises(ConfigError, match=r"bbob_2.algorithms.*region is \[5, -5\]"):
+        plan.load(ROOT / "config.yaml", study="field", field=over)
+    over = {"experiments": {"pbo_16": {"restarts": {}}}}
+    with pytest.raises(ConfigError, match="no restarts of a search of a binary space"):
+        plan.load(ROOT / "config.yaml", study="field", field=over)
+
+
+# ---- runs with restarts --------------------------------------------------------------------------
+
+SPEC = Spec(
+    "bbob", "ingo", 3000, 1e-8, {"function": 3, "dim": 2}, {"initial_std": 2.0},
+    restarts={"region": [-5, 5]},
+)  # fmt: skip
+
+
+def test_a_run_with_restarts_goes_through_the_file_of_its_trace(tmp_path):
+    from experiments.run import command
+
+    path = tmp_path / "1.parquet"
+    run_main([*command(SPEC).arguments, "--to", str(path)])
+    _, metadata = trace.read(path)
+    assert SPEC.is_that_of(metadata)
+    assert not replace(SPEC, restarts=None).is_that_of(metadata)
+    assert "restarts None" in replace(SPEC, restarts=None).differences(metadata)[0].replace(
+        "asks for", "restarts"
+    )
+    record, own = simulate.run(SPEC, 1)
+    assert metadata["hits"] == own["hits"] if "hits" in own else record.hits == metadata["hits"]
+    assert own["stop"] in ("budget", "target")
+
+
+def test_only_runs_with_restarts_depend_on_their_code(field):
+    paper = plan.load(ROOT / "config.yaml")
+    bare = paper.fingerprint("figure_1", "levy", "ingo")
+    assert field.fingerprint("bbob_2", "f1", "ingo") != bare
+    assert "restarts" not in str(paper.trace_command("figure_1", "levy", "ingo"))
+    assert "--restarts '{\"region\": [-5, 5]}'" in str(field.trace_command("bbob_2", "f1", "ingo"))
+
+
+def test_the_spec_of_a_trace_that_is_older_than_restarts_is_without_them():
+    old = {key: value for key, value in vars(SPEC).items() if key != "restarts"}
+    assert Spec.recorded({"spec": old}) == replace(SPEC, restarts=None)
+
+
+# ---- published results ---------------------------------------------------------------------------
+
+
+def test_the_best_of_2009_is_read_from_cocos_own_files():
+    best = reference.best_2009(5)
+    assert set(best["function"]) == set(range(1, 25))
+    for _, own in best.groupby("function"):
+        assert own["target"].is_monotonic_decreasing
+        assert own["evaluations"].is_monotonic_increasing
+    linear = best[best["function"] == 5]
+    assert linear["evaluations"].iloc[-1] < 20  # the linear slope, by a method that extrapolates
+    with pytest.raises(ValueError, match="no results of 2009 in 7 dimensions"):
+        reference.best_2009(7)
+
+
+def test_published_runs_are_those_of_the_paper_about_them():
+    """Sphere in 20-D: some 2,760 evaluations; the Rastrigin function is not solved by all runs."""
+    assert reference.published("IPOP-CMA-ES", 1, 20).mean() == pytest.approx(2761, abs=1)
+    assert len(reference.published("IPOP-CMA-ES", 24, 20)) == 15
+    assert np.isinf(reference.published("IPOP-CMA-ES", 24, 20)).any()
+
+
+# ---- measures ------------------------------------------------------------------------------------
+
+
+def runs_of(problem, algorithm, *ends, dim=5, budget=1000.0, minimum=0.0):
+    """Runs that have reached all targets down to 1 at 10 evaluations, the others at ``ends``."""
+    easy = TARGETS.index(1.0) + 1
+    hits = [
+        [10] * easy + ([int(end)] * (len(TARGETS) - easy) if end < np.inf else []) for end in ends
+    ]
+    return pd.DataFrame(
+        {
+            "problem": problem, "algorithm": algorithm, "seed": range(len(ends)), "dim": dim,
+            "minimum": minimum, "hits": hits, "stop": "budget", "best": 0.0,
+            "evaluations": [min(end, budget) for end in ends],
+        }
+    )  # fmt: skip
+
+
+def test_shares_ratios_and_solutions_in_numbers():
+    inf = np.inf
+    table = pd.concat(
+        [
+            runs_of("f1", "ingo", 400, 200), runs_of("f1", "cma_es", 100, 100),
+            runs_of("f8", "ingo", 900, inf), runs_of("f8", "cma_es", 190, 190),
+            runs_of("f21", "ingo", inf, inf), runs_of("f21", "cma_es", 500, 500),
+        ]
+    )  # fmt: skip
+    rows = standing.standing({"bbob_5": table}).set_index(["group", "algorithm"])
+    # 51 targets from 1e2 to 1e-8, of which 11 are down to 1
+    assert rows.loc[("all functions", "ingo"), "share"] == pytest.approx(
+        (3 * 51 + 3 * 11) / (6 * 51)
+    )
+    assert rows.loc[("separable", "ingo"), "share"] == 1.0
+    assert rows.loc[("weakly structured", "ingo"), "share"] == pytest.approx(11 / 51)
+    assert rows.loc[("moderate", "ingo"), "solved"] == 1
+    assert rows.loc[("all functions", "cma_es"), "solved"] == 6
+    # f1: 300/100; f8: (900 + 1000)/1 over 190; f21: none
+    ratio = rows.loc[("all functions", "ingo")]
+    assert ratio["ratio"] == pytest.approx(np.sqrt(3 * 10))
+    assert ratio["ratio_of"] == 2
+    assert rows.loc[("weakly structured", "ingo"), "ratio_of"] == 0
+    assert ratio["share_low"] <= ratio["share"] <= ratio["share_high"]
+
+
+def test_where_no_minimum_is_known_nothing_is_counted():
+    table = pd.concat(
+        [runs_of("f1", "ga", 50, dim=16), runs_of("f18", "ga", np.inf, dim=16, minimum=-np.inf)]
+    )
+    (row,) = standing.standing({"pbo_16": table}).itertuples()
+    assert (row.share, row.solved, row.runs) == (1.0, 1, 1)
+
+
+def test_golden_numbers_are_ours_over_the_published_ones():
+    theirs = {f: reference.published("IPOP-CMA-ES", f, 5) for f in (1, 8, 21)}
+    assert np.isfinite(theirs[1]).all()
+    table = pd.concat(
+        [runs_of(f"f{f}", "cma_es", *(k * theirs[f].mean() for k in (1, 3))) for f in (1, 8)]
+        + [runs_of("f24", "cma_es", 5, 5)]  # which the published one does not always solve
+    )
+    n = 16
+    ea = runs_of("f1", "one_plus_one_ea", 0.5 * e * n * log(n) + 0.5, dim=n)
+    five, onemax = standing.golden({"bbob_5": table, "pbo_16": ea})
+    assert (five.what, five.of) == ("CMA-ES, d = 5", 2)
+    assert five.ratio == pytest.approx(2.0, rel=2e-3)
+    assert five.lowest <= five.ratio <= five.highest
+    assert onemax.ratio == pytest.approx(0.5, abs=0.02)
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+
+def line(ax, label):
+    (found,) = [own for own in ax.lines if own.get_label() == label]
+    return found.get_data()
+
+
+def test_the_measure_of_bbob_is_over_d_and_ends_at_cocos_last_target():
+    table = pd.concat([runs_of("f1", "ingo", 400, np.inf), runs_of("f8", "ingo", 200, 300)])
+    best = pd.DataFrame(
+        {"function": [1, 8, 8], "target": [1.0, 1e-8, 1e-10], "evaluations": [5, 50, 1]}
+    )
+    figure, caption = ecdf.draw(table, {"ingo": "INGO"}, "bbob", best=best)
+    (ax,) = figure.axes
+    x, y = line(ax, "INGO")
+    assert y[x <= 2.0][-1] == pytest.approx(11 / 51)  # 10 evaluations over d = 5
+    assert y[x <= 79][-1] == pytest.approx((3 * 51 + 11 - 40) / (4 * 51))
+    assert y[-1] == pytest.approx((3 * 51 + 11) / (4 * 51))
+    x, y = line(ax, ecdf.BEST)
+    assert list(zip(x, y, strict=True)) == [(1.0, 0.5), (10.0, 1.0), (x[-1], 1.0)]
+    assert ax.get_xlabel() == "evaluations / d"
+    assert "over d = 5" in caption
+    style.plt.close(figure)
+
+
+def test_panels_of_groups_hold_their_functions():
+    table = pd.concat(
+        [runs_of("f1", "ingo", 100), runs_of("f8", "ingo", np.inf), runs_of("f9", "ingo", 100)]
+    )
+    figure, _ = ecdf.draw(table, None, "bbob", "groups")
+    ends = {ax.get_title(): line(ax, "ingo")[1][-1] for ax in figure.axes}
+    assert ends == pytest.approx(
+        {"separable": 1.0, "moderate": 31 / 51, "all functions": (2 + 11 / 51) / 3}
+    )
+    style.plt.close(figure)
+    with pytest.raises(ValueError, match=r"for bbob's f1 … f24, not for levy"):
+        ecdf.draw(runs_of("levy", "ingo", 10), None, "bbob", "groups")
+
+
+def test_the_last_target_of_pbo_is_the_optimum():
+    table = pd.concat(
+        [runs_of("f1", "ga", 100, np.inf), runs_of("f18", "ga", np.inf, minimum=-np.inf)]
+    )
+    figure, caption = ecdf.draw(table, None, "pbo")
+    _, y = line(figure.axes[0], "ga")
+    assert y[-1] == pytest.approx((12 + 11) / 24)
+    assert "over 1 function and" in caption
+    style.plt.close(figure)
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def test_each_number_of_the_page_is_one_of_the_table():
+    table = pd.concat(
+        [
+            runs_of("f1", "ingo", 400, 200), runs_of("f1", "cma_es", 100, 100),
+            runs_of("f8", "ingo", 900, np.inf), runs_of("f8", "cma_es", 190, 190),
+        ]
+    )  # fmt: skip
+    bits = pd.concat([runs_of("f1", "ga", 30, np.inf, dim=16), runs_of("f2", "ga", 30, 30, dim=16)])
+    shown = {"bbob_5": {"ingo": "INGO", "cma_es": "CMA-ES"}, "pbo_16": {"ga": "GA"}}
+    rows = standing.standing({"bbob_5": table, "pbo_16": bits})
+    checks = [standing.Golden("CMA-ES, d = 5", 1.234, 0.9, 1.6, 2)]
+    text = words.page(rows, checks, shown)
+    assert f"| INGO | {(3 * 51 + 11) / (4 * 51):.0%}".replace("%", " %") in text
+    assert "| 5.5 (2) |" in text  # √(3·10)
+    assert "| CMA-ES | 100 % | 1 (2) |" in text
+    assert "| GA | 3/4 |" in text
+    assert "1.23 times" in text
+    assert "0.90 to 1.60" in text
+
+
+# ---- COCO's own data -----------------------------------------------------------------------------
+
+
+def test_observed_runs_are_those_of_the_traces(tmp_path):
+    spec = replace(SPEC, problem_parameters={"function": 1, "dim": 2})
+    counts = observed.observe(spec, "INGO, mean step 1", 2, tmp_path / "ingo" / "f1")
+    assert counts == [simulate.run(spec, seed)[0].rows["evaluations"][-1] for seed in range(2)]
+    (info,) = (tmp_path / "ingo" / "f1").glob("*.info")
+    text = info.read_text()
+    assert "algId = 'INGO_mean_step_1'" in text
+    said = re.findall(r"(\d+):(\d+)\|([\d.e+-]+)", text)
+    assert [(int(k), int(n)) for k, n, _ in said] == list(zip((1, 2), counts, strict=True))
+    assert all(float(excess) <= 1e-8 for *_, excess in said)
+    assert [p.name for p in (tmp_path / "ingo").iterdir()] == ["f1"]  # nothing is left behind
+    assert not (Path.cwd() / "exdata").exists()
+
+
+def test_runs_of_other_problems_are_not_observed(tmp_path):
+    with pytest.raises(ValueError, match="not on levy"):
+        observed.observe(Spec("levy", "ingo", 100, None, {"dim": 4}), "x", 1, tmp_path / "x")
+    with pytest.raises(ValueError, match="no 7 dimensions"):
+        spec = replace(SPEC, problem_parameters={"function": 1, "dim": 7})
+        observed.observe(spec, "x", 1, tmp_path / "x")
+
+
+def test_the_data_are_asked_for_by_a_key(field):
+    assert field.all_observed() == []
+    asked = plan.load(ROOT / "config.yaml", study="field", field={"observe": True})
+    assert len(asked.all_observed()) == sum(len(asked.experiments[e].cells) for e in asked.bbob)
+
+
+# ---- all of it -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_workflow_makes_the_page(tmp_path):
+    """Two functions in d = 2 and 5 on one instance, two pseudo-Boolean problems."""
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    config = f"field: {{results: {tmp_path}/field}}\n"
+    (tmp_path / "here.yaml").write_text(config)
+    subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "config.yaml",
+         str(QUICK), str(tmp_path / "here.yaml"), "--config", "study=field"],
+        cwd=ROOT, env=env, check=True, capture_output=True,
+    )  # fmt: skip
+    text = (tmp_path / "field" / "field.md").read_text()
+    rows = pd.read_csv(tmp_path / "field" / "field.csv")
+    assert set(rows["experiment"]) == {"bbob_2", "bbob_5", "bbob_unseen_5", "pbo_16"}
+    assert rows["share"].between(0, 1).all()
+    cma = rows[(rows["algorithm"] == "cma_es") & (rows["group"] == "separable")]
+    assert (cma["solved"] == 1).all()  # the sphere, in 1,000 evaluations
+    assert "| CMA-ES | 100 %" in text
+    for name in ("bbob_5", "bbob_5_groups", "pbo_64"):
+        assert (tmp_path / "field" / "figures" / f"{name}.png").stat().st_size > 10_000
+    assert not (tmp_path / "field" / "claims.md").exists()
