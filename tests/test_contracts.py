@@ -15,6 +15,7 @@ import pytest
 import algorithms
 import problems
 from algorithms.shared import settings
+from algorithms.shared.halving import shorter
 from algorithms.shared.interface import Stop
 from algorithms.shared.loop import iterate, quiet
 
@@ -217,6 +218,34 @@ def test_values_of_one_methods_keys(name, key, value):
 def test_a_step_size_that_is_no_rule_is_named(name, rule):
     with pytest.raises(ValueError, match="step_size is .*; allowed: a positive number c, c/d, c/s"):
         algorithms.build(name, {"step_size": rule})
+
+
+@pytest.mark.parametrize("name", ["ingo", "ingo_step", "fast_ingo", "igo"])
+def test_a_step_size_may_grow_with_the_samples(name):
+    """c·√N/d, and as a number the same, bit for bit; also where the step is halved."""
+    a, b = (
+        algorithms.build(name, {"step_size": step, "samples": 16})
+        for step in ("0.5*sqrt(N)/d", 0.5 * 4 / DIM)
+    )
+    rng = np.random.default_rng(0)
+    state = a.init(np.zeros(DIM), rng)
+    samples = a.ask(state, rng)
+    moved = [i.tell(state, samples, sphere(samples.x)).mean for i in (a, b)]
+    assert np.array_equal(*moved)
+    again = [shorter(i, state, samples, sphere(samples.x)).mean for i in (a, b)]
+    assert np.array_equal(*again)
+    assert not np.array_equal(moved[0], again[0])
+
+
+@pytest.mark.parametrize("rule", ["1*sqrt(n)/d", "sqrt(N)/d", "1*N/d", "0*sqrt(N)/d", "1*sqrt(N)"])
+def test_a_rule_of_the_samples_that_is_none_is_named(rule):
+    with pytest.raises(ValueError, match=r"step_size is .*c\*sqrt\(N\)/d"):
+        algorithms.build("ingo", {"step_size": rule})
+
+
+def test_a_discrete_step_size_does_not_depend_on_the_samples():
+    with pytest.raises(ValueError, match=r"step_size is .*c/sqrt\(d\)$"):
+        algorithms.build("bernoulli_ingo", {"step_size": "1*sqrt(N)/d"})
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,33 @@ def test_a_value_that_is_not_allowed_is_refused_with_those_that_are(name, wrong,
     (key,) = wrong
     with pytest.raises(ValueError, match=f"{key} is .*; allowed: {allowed}"):
         algorithms.build(name, wrong)
+
+
+def test_a_mean_step_of_ingos_own_moves_the_mean_by_it_and_the_covariance_by_beta():
+    """μ' = μ − η Σ' Σ^{-½} Σ (h_i/N) z_i, Σ'⁻¹ = Σ⁻¹ + β Σ (h_i/N) Σ^{-½} z_i z_iᵀ Σ^{-½}."""
+    state, samples = state_and_samples("full")
+    h = (VALUES - VALUES.mean()) / VALUES.std(ddof=1)
+    root = np.linalg.inv(state.factor)
+    beta, eta = 0.2, 0.7
+    inverse = root @ (np.eye(2) + beta / 4 * (samples.z.T * h) @ samples.z) @ root
+    expected = state.mean - eta * np.linalg.solve(inverse, root @ (samples.z.T @ h / 4))
+    own = algorithms.build("ingo", {"step_size": beta, "mean_step_size": eta})
+    told = own.tell(state, samples, VALUES)
+    np.testing.assert_allclose(told.mean, expected, rtol=1e-12)
+    np.testing.assert_allclose(np.linalg.inv(told.factor @ told.factor.T), inverse, rtol=1e-12)
+    plain = algorithms.build("ingo", {"step_size": beta}).tell(state, samples, VALUES)
+    assert np.array_equal(plain.factor, told.factor)
+    same = algorithms.build("ingo", {"step_size": beta, "mean_step_size": beta})
+    np.testing.assert_allclose(same.tell(state, samples, VALUES).mean, plain.mean, rtol=1e-14)
+
+
+def test_a_mean_step_may_be_a_rule():
+    state, samples = state_and_samples("full")
+    rule, number = (
+        algorithms.build("ingo", {"step_size": 0.1, "mean_step_size": step})
+        for step in ("1*sqrt(N)/d", 1.0)
+    )
+    moved = [i.tell(state, samples, VALUES).mean for i in (rule, number)]
+    np.testing.assert_array_equal(*moved)  # √4/2
+    with pytest.raises(ValueError, match=r"mean_step_size is -1\.0; allowed: a positive number"):
+        algorithms.build("ingo", {"mean_step_size": -1.0})

@@ -158,7 +158,7 @@ READINGS = {
 GAUSSIAN = {"samples": None, "initial_std": 0.5}
 NORMALISED = {"samples": None, "step_size": "1/d", "ddof": 1}
 DEFAULTS = {
-    "ingo": {**NORMALISED, "initial_std": 0.5},
+    "ingo": {**NORMALISED, "initial_std": 0.5, "mean_step_size": None},
     "ingo_step": {**NORMALISED, "initial_std": 0.5},
     "igo": {**NORMALISED, "initial_std": 0.5, "shaping": "standardise"},
     "fast_ingo": {
