@@ -56,7 +56,7 @@ MOVED := $(shell [ -e .venv/ready ] || exit 0; here=$$(cd .venv && pwd -P); made
 	[ -n "$$made" ] || made=$$(sed -E "s/.*VIRTUAL_ENV=//; s/[\"']//g" .venv/bin/activate | grep -xF "$$here"); \
 	[ -x .venv/bin/python ] && [ "$$made" = "$$here" ] || echo moved)
 
-.PHONY: help setup quick replicate figure field interim benchmark throughput usage film figures report publish restore \
+.PHONY: help setup quick replicate figure field publish_field interim benchmark throughput usage film figures report publish restore \
 	certify test lint lock clean
 
 help: ## list the targets
@@ -83,6 +83,9 @@ field: STUDY = study=field
 field: $(READY) .venv/field ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
 	@$(REPLICATE) $(SETTINGS)
 
+publish_field: $(READY) ## keep what `make field` made
+	$(BIN)/python -m experiments.field.keep --config $(CONFIGS)
+
 interim: $(READY) ## figures, tables and verdicts of the runs done so far, into results/interim
 	$(BIN)/python -m experiments.publishing.interim --config $(CONFIGS)
 
@@ -103,6 +106,8 @@ film: $(READY) ## a trained policy at work (needs EGL, and one run of Figure 2)
 
 figures: $(READY) ## figures, tables and verdicts anew from the kept tables, without a run
 	$(BIN)/python -m experiments.publishing.redraw results/published
+	[ ! -d results/published/field ] || \
+		$(BIN)/python -m experiments.publishing.redraw results/published/field --study field
 	$(BIN)/python -m experiments.publishing.readme
 
 report: $(READY) ## the kept results as one HTML file, results/report.html (OF=results: your own)

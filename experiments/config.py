@@ -559,7 +559,7 @@ def check_results(results: str, kept: bool = False) -> None:
         kept: whether it may be that of the kept results, to show them.
     """
     folder, root, published = Path(results).resolve(), ROOT.resolve(), (ROOT / PUBLISHED).resolve()
-    if kept and folder == published:
+    if kept and folder in (published, *(published / study for study in STUDIES)):
         return
     others = [published, *((root / name).resolve() for name in SOURCES)]
     if root.is_relative_to(folder) or any(folder.is_relative_to(other) for other in others):

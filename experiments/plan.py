@@ -301,7 +301,11 @@ class Plan:
     def standing_command(self) -> Command:
         """What makes the table and the page of the field."""
         labels = {name: e.labels for name, e in self.experiments.items()}
-        return field.standing(self.results / "tables", labels, self.results / "field")
+        return field.standing(self.results, labels)
+
+    def golden_command(self) -> Command:
+        """What holds two methods against what is published of them."""
+        return field.golden(self.results / "tables", self.results / "golden.csv")
 
     # ---- claims ----
 

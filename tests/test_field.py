@@ -16,7 +16,7 @@ import pytest
 
 from experiments import plan
 from experiments.config import ConfigError
-from experiments.field import observed, reference, standing, words
+from experiments.field import golden, observed, reference, standing, words
 from experiments.run import main as run_main
 from experiments.runs import simulate, trace
 from experiments.runs.record import TARGETS
@@ -207,7 +207,7 @@ def test_golden_numbers_are_ours_over_the_published_ones():
     )
     n = 16
     ea = runs_of("f1", "one_plus_one_ea", 0.5 * e * n * log(n) + 0.5, dim=n)
-    five, onemax = standing.golden({"bbob_5": table, "pbo_16": ea})
+    five, onemax = golden.golden({"bbob_5": table, "pbo_16": ea})
     assert (five.what, five.of) == ("CMA-ES, d = 5", 2)
     assert five.ratio == pytest.approx(2.0, rel=2e-3)
     assert five.lowest <= five.ratio <= five.highest
@@ -268,6 +268,15 @@ def test_the_last_target_of_pbo_is_the_optimum():
 # ---- the page ------------------------------------------------------------------------------------
 
 
+COST = {
+    "bbob_5": {"f1/ingo": {"runs": 6, "cpu_seconds": 5400.0}},
+    "pbo_16": {
+        "f1/ga": {"runs": 2, "cpu_seconds": 1800.0},
+        "f2/ga": {"runs": 0, "cpu_seconds": None},
+    },
+}
+
+
 def test_each_number_of_the_page_is_one_of_the_table():
     table = pd.concat(
         [
@@ -278,8 +287,9 @@ def test_each_number_of_the_page_is_one_of_the_table():
     bits = pd.concat([runs_of("f1", "ga", 30, np.inf, dim=16), runs_of("f2", "ga", 30, 30, dim=16)])
     shown = {"bbob_5": {"ingo": "INGO", "cma_es": "CMA-ES"}, "pbo_16": {"ga": "GA"}}
     rows = standing.standing({"bbob_5": table, "pbo_16": bits})
-    checks = [standing.Golden("CMA-ES, d = 5", 1.234, 0.9, 1.6, 2)]
-    text = words.page(rows, checks, shown)
+    checks = pd.DataFrame([golden.Golden("CMA-ES, d = 5", 1.234, 0.9, 1.6, 2)])
+    text = words.page(rows, checks, shown, COST)
+    assert "The 8 runs took 2.0 core-hours" in text
     assert f"| INGO | {(3 * 51 + 11) / (4 * 51):.0%}".replace("%", " %") in text
     assert "| 5.5 (2) |" in text  # √(3·10)
     assert "| CMA-ES | 100 % | 1 (2) |" in text

@@ -11,6 +11,7 @@ from experiments.command import Command, parser
 from experiments.runs.spec import Spec
 
 REFERENCE = "experiments.field.reference"
+GOLDEN = "experiments.field.golden"
 STANDING = "experiments.field.standing"
 OBSERVED = "experiments.field.observed"
 
@@ -27,20 +28,40 @@ def reference_parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def standing(tables: Path, labels: dict[str, dict[str, str]], to: Path) -> Command:
-    """Where each method stands, by experiment, and the page that says so.
+def golden(tables: Path, to: Path) -> Command:
+    """Two methods held against what is published of them.
 
     Args:
         tables: folder of the tables of all experiments.
-        labels: by experiment, what each optimiser is called.
-        to: path without suffix, of the table and the page.
+        to: the table, .csv.
     """
-    return Command.of(STANDING, tables, labels=json.dumps(labels), to=to)
+    return Command.of(GOLDEN, tables, to=to)
+
+
+def golden_parser(about: str | None) -> argparse.ArgumentParser:
+    made = parser(GOLDEN, about)
+    made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
+    made.add_argument("--to", type=Path, required=True, help="the table, .csv")
+    return made
+
+
+def standing(results: Path, labels: dict[str, dict[str, str]]) -> Command:
+    """Where each method stands, by experiment, and the page that says so.
+
+    Args:
+        results: folder of the tables, the golden numbers and the manifest; the page goes there.
+        labels: by experiment, what each optimiser is called.
+    """
+    made_from = {"golden": results / "golden.csv", "manifest": results / "manifest.json"}
+    to = results / "field"
+    return Command.of(STANDING, results / "tables", **made_from, labels=json.dumps(labels), to=to)
 
 
 def standing_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(STANDING, about)
     made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
+    made.add_argument("--golden", type=Path, required=True, help="table of golden numbers")
+    made.add_argument("--manifest", type=Path, required=True, help="of what the runs took")
     made.add_argument("--labels", type=json.loads, required=True, help="by experiment, as JSON")
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
     return made

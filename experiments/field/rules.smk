@@ -17,13 +17,31 @@ rule best_2009:
         "{params.command} 2> {log}"
 
 
-rule standing:
+rule golden:
     input:
         folder.records,
         lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
     output:
-        multiext(f"{plan.results}/field", ".csv", ".md"),
         f"{plan.results}/golden.csv",
+    log:
+        f"{plan.results}/logs/golden.log",
+    conda:
+        "../../environment.yml"
+    params:
+        command=str(plan.golden_command()),
+        code=fingerprint_of_output("experiments.field.golden"),
+    shell:
+        "{params.command} 2> {log}"
+
+
+rule standing:
+    input:
+        folder.records,
+        lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
+        f"{plan.results}/golden.csv",
+        plan.manifest,
+    output:
+        multiext(f"{plan.results}/field", ".csv", ".md"),
     log:
         f"{plan.results}/logs/field.log",
     conda:

@@ -1,6 +1,7 @@
 """Where each method stands on the two benchmarks: a table, and the page that says so.
 
-    python -m experiments.field.standing results/field/tables --labels '{…}' --to field
+    python -m experiments.field.standing results/field/tables --golden results/field/golden.csv \\
+        --manifest results/field/manifest.json --labels '{…}' --to results/field/field
 
 The measures are the benchmarks' own: the share of (function, target, run) that were reached within
 the budget, aRT to the last target, runs that found the optimum.
@@ -8,14 +9,14 @@ the budget, aRT to the last target, runs that found the optimum.
 
 from __future__ import annotations
 
-from math import e, exp, log
+import json
+from math import exp, log
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from experiments.field import commands, reference, words
+from experiments.field import commands, words
 from experiments.tables import files
 from experiments.tables.estimates import Estimate, bootstrap
 from experiments.tables.reader import evaluations_to
@@ -51,8 +52,8 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             of_group = known[known["problem"].isin(names)]
             for algorithm, runs in of_group.groupby("algorithm", sort=False):
                 share = share_of_targets(runs, measure)
-                solutions = int((evaluations_to(runs, _last(measure)) < np.inf).sum())
-                ratio, of = ratio_to_peer(of_group, str(algorithm), _last(measure))
+                solutions = int((evaluations_to(runs, last(measure)) < np.inf).sum())
+                ratio, of = ratio_to_peer(of_group, str(algorithm), last(measure))
                 rows.append(
                     (experiment, int(runs["dim"].iloc[0]), group, algorithm, share.value, share.low,
                      share.high, solutions, len(runs), ratio, of)
@@ -89,55 +90,30 @@ def _art(runs: pd.DataFrame, target: float) -> float:
     return float(average_running_time(pairs)) if len(runs) else float("inf")
 
 
-def _last(measure: str) -> float:
+def last(measure: str) -> float:
+    """The last target of a benchmark."""
     return MEASURES[measure].hardest
 
 
-class Golden(NamedTuple):
-    """Ours over what is published."""
-
-    what: str
-    ratio: float
-    lowest: float
-    highest: float
-    of: int
+def read(folder: Path) -> dict[str, pd.DataFrame]:
+    """The tables of runs, by experiment."""
+    files_of = sorted(folder.glob("*/runs.parquet"), key=lambda file: _natural(file.parent.name))
+    return {file.parent.name: pd.read_parquet(file) for file in files_of}
 
 
-def golden(tables: dict[str, pd.DataFrame]) -> list[Golden]:
-    """Our CMA-ES's mean evaluations to 1e-8 over those of the published IPOP-CMA-ES, on the
-    functions that all runs of both solve; and the (1+1)-EA's to OneMax's optimum over e n ln n.
-    """
-    made = []
-    for dim in (5, 20):
-        ratios = []
-        table = tables.get(f"bbob_{dim}", pd.DataFrame({"problem": [], "algorithm": []}))
-        for problem, runs in table[table["algorithm"] == PEER].groupby("problem"):
-            theirs = reference.published("IPOP-CMA-ES", int(str(problem)[1:]), dim)
-            ours = evaluations_to(runs, LAST)
-            if np.isfinite(ours).all() and np.isfinite(theirs).all():
-                ratios.append(ours.mean() / theirs.mean())
-        if ratios:
-            mean = exp(np.mean(np.log(ratios)))
-            what = f"CMA-ES, d = {dim}"
-            made.append(Golden(what, mean, min(ratios), max(ratios), len(ratios)))
-    for name, table in tables.items():
-        runs = table[(table["algorithm"] == "one_plus_one_ea") & (table["problem"] == "f1")]
-        if name.startswith("pbo") and len(runs):
-            n = int(runs["dim"].iloc[0])
-            ratio = evaluations_to(runs, _last("pbo")).mean() / (e * n * log(n))
-            made.append(Golden(f"(1+1)-EA on OneMax, n = {n}", ratio, ratio, ratio, 1))
-    return made
+def _natural(name: str) -> tuple[str, int]:
+    """The order of bbob_2, bbob_10."""
+    word, _, number = name.rpartition("_")
+    return word, int(number)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the tables and the page."""
+    """Write the table and the page."""
     args = commands.standing_parser(__doc__).parse_args(arguments)
-    tables = {
-        name: pd.read_parquet(Path(args.tables) / name / "runs.parquet") for name in args.labels
-    }
-    rows, checks = standing(tables), golden(tables)
-    files.write_csv(pd.DataFrame(checks, columns=Golden._fields), args.to.with_name("golden.csv"))
-    files.write(rows, words.page(rows, checks, args.labels), args.to)
+    rows = standing(read(args.tables))
+    cost = json.loads(args.manifest.read_text(encoding="utf-8"))["runs"]["experiments"]
+    page = words.page(rows, pd.read_csv(args.golden), args.labels, cost)
+    files.write(rows, page, args.to)
 
 
 if __name__ == "__main__":

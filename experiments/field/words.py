@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -52,13 +52,19 @@ class Table:
         return "—" if row is None else f"{row['solved']:g}/{row['runs']:g}"
 
 
-def page(rows: pd.DataFrame, checks: Sequence[Any], labels: Mapping[str, Mapping[str, str]]) -> str:
+def page(
+    rows: pd.DataFrame,
+    checks: pd.DataFrame,
+    labels: Mapping[str, Mapping[str, str]],
+    cost: Mapping[str, Mapping[str, Any]],
+) -> str:
     """The page as Markdown.
 
     Args:
         rows: of ``standing.standing``.
-        checks: of ``standing.golden``.
+        checks: of ``golden.golden``.
         labels: by experiment, what each optimiser is called.
+        cost: of the runs, from the manifest.
     """
     table = Table(rows, labels)
     lines = [
@@ -71,6 +77,8 @@ def page(rows: pd.DataFrame, checks: Sequence[Any], labels: Mapping[str, Mapping
         "runs of 50·n² evaluations. On bbob all methods start with the paper's N, σ₁ = 2 and a "
         "mean uniform in [−5, 5]^d.",
         "",
+        _cost([cell for cells in cost.values() for cell in cells.values()]),
+        "",
         *_sentences(table),
         "",
         "## Table",
@@ -79,13 +87,20 @@ def page(rows: pd.DataFrame, checks: Sequence[Any], labels: Mapping[str, Mapping
         "",
         "## Is the set-up right?",
         "",
-        *(_check(check) for check in checks),
+        *(_check(check) for check in checks.itertuples()),
         "",
         "## Pictures",
         "",
         *(f"![{words}](figures/{name}.png)\n" for name, words in PICTURES.items()),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _cost(cells: list[Any]) -> str:
+    """What the runs took."""
+    runs = sum(cell["runs"] for cell in cells)
+    hours = sum(cell["cpu_seconds"] or 0.0 for cell in cells) / 3600
+    return f"The {runs:,} runs took {hours:.1f} core-hours ([manifest](manifest.json))."
 
 
 def _standings(table: Table) -> list[str]:
@@ -130,8 +145,8 @@ def _check(check: Any) -> str:
         return (
             f"- {check.what}: our evaluations to 10⁻⁸ are {check.ratio:.2f} times those of the "
             f"published IPOP-CMA-ES (geometric mean over the {check.of} functions that all runs of "
-            f"both solve; {check.lowest:.2f} to {check.highest:.2f}). It had its own N, which is "
-            "smaller, and σ₁ of its own."
+            f"both solve; {check.lowest:.2f} to {check.highest:.2f}), whose N was smaller than the "
+            "paper's."
         )
     return (
         f"- {check.what}: {check.ratio:.2f} · e n ln n evaluations; below 1 for large n is known."

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from experiments import command
 from experiments.command import Command
@@ -26,6 +27,7 @@ def redraw(
     results: Path,
     configs: Sequence[Path] = (ROOT / "config.yaml",),
     formats: Sequence[str] = KEPT,
+    study: str = "",
 ) -> list[str]:
     """Redraw what the tables in ``results`` and the config allow, on all cores.
 
@@ -33,6 +35,7 @@ def redraw(
         results: folder with the folder ``tables``.
         configs: laid over each other.
         formats: of the pictures.
+        study: the section of the config that they are of; none: the paper's.
 
     Returns:
         The names of what was made.
@@ -42,7 +45,7 @@ def redraw(
     """
     if not (results / "tables").is_dir():
         raise ValueError(f"{results} has no folder tables; what is kept: results/published")
-    plan = load(*configs, results=str(results))
+    plan = load(*configs, results=str(results), **_of(study, results))
     there = [name for name in plan.experiments if Path(plan.tables(name)[0]).is_file()]
     pictures = {
         f"figures/{figure}": plan.figure_command(figure)
@@ -59,7 +62,10 @@ def redraw(
         for name in plan.rewarded
         if name in there
     }
-    tables |= {"tables/table_1": plan.table_1_command(), "claims": plan.claims_command()}
+    if plan.study:
+        tables["field"] = plan.standing_command()
+    else:
+        tables |= {"tables/table_1": plan.table_1_command(), "claims": plan.claims_command()}
     if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
         tables["variants"] = plan.variants_command()
     made = tables | pictures
@@ -75,14 +81,20 @@ def redraw(
     return list(made)
 
 
+def _of(study: str, results: Path) -> dict[str, Any]:
+    """The keys that make a study's plan, with its results there."""
+    return {"study": study, study: {"results": str(results)}} if study else {}
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Redraw and say what was made."""
     parser = command.parser("experiments.publishing.redraw", __doc__)
     parser.add_argument("results", type=Path, help="folder with the kept tables")
+    parser.add_argument("--study", default="", help="section of the config that they are of")
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=KEPT, help="of pictures")
     args = parser.parse_args(arguments)
     try:
-        print("\n".join(redraw(args.results, formats=args.formats)))
+        print("\n".join(redraw(args.results, formats=args.formats, study=args.study)))
     except ValueError as error:
         sys.exit(f"error: {error}")
 
