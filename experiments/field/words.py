@@ -208,8 +208,8 @@ def _default(table: Table) -> str:
     return (
         "**A better default.** The paper moves mean and covariance by one β. With η = 1 for the "
         "mean and β for Σ alone (`mean_step_size: 1.0`, not the paper's method), and with "
-        "β = ½√N/d, on instances 16 to 30, which were not used to choose them, the share of targets (in brackets "
-        f"aRT to 10⁻⁸ over CMA-ES's) is, at {'; at '.join(parts)}."
+        "β = ½√N/d, on instances 16 to 30, which were not used to choose them, the share of "
+        f"targets (in brackets aRT to 10⁻⁸ over CMA-ES's) is, at {'; at '.join(parts)}."
     )
 
 
