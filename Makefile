@@ -10,6 +10,7 @@ UV := uv==0.13.9
 # where the packages are; another place that has them already: make replicate VENV=$$CONDA_PREFIX
 VENV ?= .venv
 READY := $(if $(filter .venv,$(VENV)),.venv/ready $(if $(PROFILE),.venv/slurm))
+FIELD := $(if $(filter .venv,$(VENV)),.venv/field) # the packages of the benchmarks of the field
 BIN := $(VENV)/bin
 # laid over config.yaml, one over the other: CONFIG="results/published/config.yaml mine.yaml"
 CONFIG ?= config.yaml
@@ -80,7 +81,7 @@ figure_%: $(READY) ## the same for the paper's: make figure_1, make figure_1 RUN
 	@$(REPLICATE) --figure $@ $(SETTINGS)
 
 field: STUDY = study=field
-field: $(READY) .venv/field ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
+field: $(READY) $(FIELD) ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
 	@$(REPLICATE) $(SETTINGS)
 
 publish_field: $(READY) ## keep what `make field` made
@@ -123,7 +124,7 @@ restore: $(READY) ## the kept traces into results, so that `make replicate` runs
 certify: $(READY) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
 	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
-test: $(READY) .venv/field ## the test suite
+test: $(READY) $(FIELD) ## the test suite
 	$(BIN)/python -m pytest --numprocesses $(WORKERS)
 
 lint: .venv/ready ## style, types and the workflow's own checks

@@ -196,7 +196,9 @@ def studied(config: dict[str, Any]) -> tuple[dict[str, Any], str]:
         return rest, ""
     known = [key for key in STUDIES if key in config]
     check_known("study", name, known)
-    return {k: v for k, v in rest.items() if k not in OF_THE_PAPER} | config[name], name
+    own = config[name]
+    runs = min(rest["runs"], own.get("runs", rest["runs"]))  # of those that are asked for
+    return {k: v for k, v in rest.items() if k not in OF_THE_PAPER} | own | {"runs": runs}, name
 
 
 def present(config: dict[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,11 @@ def test_a_study_that_is_none_is_named():
         plan.load(ROOT / "config.yaml", study="fields")
 
 
+def test_fewer_runs_are_a_key_of_all():
+    few = plan.load(ROOT / "config.yaml", study="field", runs=3)
+    assert {e.runs for e in few.experiments.values()} == {3}
+
+
 def test_another_dimension_is_a_key():
     over = {"experiments": {"bbob_20": {"dim": 40, "budget": 400_000}}}
     assert plan.load(ROOT / "config.yaml", study="field", field=over).bbob["bbob_20"] == 40
