@@ -46,7 +46,8 @@ def of_table(experiment, kept_cells):
     e, found = PLAN.experiments[experiment], {}
     for problem, algorithm in e.cells:
         made, theirs = e.shared.get(algorithm, (experiment, algorithm))
-        found[problem, algorithm] = kept_cells(made)[problem, theirs]
+        runs = kept_cells(made)[problem, theirs]
+        found[problem, algorithm] = {seed: runs[seed] for seed in range(e.runs)}
     return found
 
 
