@@ -131,10 +131,14 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
             cell = here[here["method"] == method].sort_values("multiple")
             _draw_evaluations(upper, cell, line, 4 if place % 2 == 0 else -9)
             _draw_final(lower, cell, line)
+        upper.margins(y=0.15)  # for the counts beside the highest and the lowest points
         upper.set_title(here["title"].iloc[0])
         if not here["reached"].any():
             words = f"no run reached {TARGET:g}"
-            upper.text(0.5, 0.5, words, transform=upper.transAxes, ha="center", va="center")
+            upper.text(
+                0.5, 0.5, words, transform=upper.transAxes, ha="center", va="center",
+                bbox={"color": "white", "pad": 1},
+            )  # fmt: skip
         style.say_dropped(lower, _dropped(here, look))
         for ax, columns in ((upper, ["evaluations"]), (lower, ["final"])):
             ax.axvline(1, color="0.6", linewidth=0.7, linestyle=(0, (4, 3)), zorder=0)
