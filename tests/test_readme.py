@@ -298,6 +298,12 @@ def test_the_page_has_every_figure_table_and_claim(kept):
     # a pair in each of four ways to read a run, and not the other way round
     assert PAGE.count("| ES over ES, plain descent |") == 4
     assert "| ES, plain descent over ES |" not in PAGE
+    # of step sizes the best one of each method, in place of a column each
+    best = (kept.folder / "figures" / "step_sizes_best.md").read_text().splitlines()
+    assert best[-1].startswith("| Rastrigin10 | Fast-INGO |")
+    assert best[-1] in PAGE
+    of_steps = PAGE.split('<a id="step_sizes">')[1].split("<a id")[0]
+    assert "| INGO, 1/8 | INGOstep, 4 |" not in of_steps
 
 
 # ---- tables ----

@@ -126,6 +126,12 @@ def _numbers(study: Study, figure: str) -> Iterator[str]:
     of_it = [name for name, own in study.plan.figures.items() if own["experiment"] == experiment]
     if experiment not in study.experiments or figure != of_it[0]:
         return
+    best = study.folder / "figures" / f"{figure}_best.md"  # of steps; a column each is too many
+    if best.is_file():
+        title, about, table = best.read_text(encoding="utf-8").strip().split("\n\n", 2)
+        yield f"**{title.removeprefix('# ')}.** {about} [All numbers](#tables-{experiment})."
+        yield table
+        return
     rewarded = experiment in study.plan.rewarded
     grid = (grids.rewards if rewarded else grids.to_target)(study, experiment)
     if grid is not None:
