@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import signal
@@ -845,6 +846,36 @@ def test_mean_and_best_are_those_of_the_run_that_found_x(later):
     assert np.array_equal(both.mean, first.mean) == (later > 0)
     assert np.array_equal(both.x, first.x) == (later > 0)
     assert [best for best, _ in seen] == [so_far for _, so_far in seen]
+
+
+@pytest.mark.parametrize(
+    "seed", [lambda: np.random.RandomState(0), lambda: np.random.Philox(key=3), lambda: 3]
+)
+def test_a_search_with_restarts_is_a_function_of_its_seed(seed):
+    """Of all that default_rng takes, also of what knows no seed to make others of."""
+    asked = {"method": "fast_ingo", "budget": 9000, "ftol": 1.0, "vectorized": True}
+    one, other = (
+        minimize(rastrigin, np.full(3, 2.0), 0.5, seed=seed(), restarts=5, **asked)
+        for _ in range(2)
+    )
+    assert len(one.runs) > 2
+    assert one.runs == other.runs
+    assert np.array_equal(one.x, other.x)
+
+
+def test_a_callback_sees_the_end_of_each_run_and_may_end_the_search_there():
+    seen = []
+    asked = {"sigma0": 0.3, "method": "fast_ingo", "budget": 20_000, "vectorized": True, "seed": 0}
+    whole = minimize(rastrigin, np.full(4, 2.0), restarts=5, callback=seen.append, **asked)
+    ends = [batch.ended.reason for batch in seen if batch.ended]
+    assert ends == [run["status"] for run in whole.runs]
+    for batch, later in itertools.pairwise(seen):
+        if not batch.ended:
+            assert np.array_equal(batch.told.mean, later.state.mean)
+    stopped = minimize(rastrigin, np.full(4, 2.0), restarts=5, callback=lambda b: b.ended, **asked)
+    assert (stopped.status, stopped.success, len(stopped.runs)) == ("callback", False, 1)
+    alone = minimize(rastrigin, np.full(4, 2.0), callback=lambda b: b.ended, **asked)
+    assert alone.status == ends[0]
 
 
 def test_restarts_find_the_better_of_many_minima():

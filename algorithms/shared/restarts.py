@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -35,7 +36,8 @@ class Restarted:
     large: int = 0  # runs of this kind so far
     used: Used = field(default_factory=lambda: {"large": 0, "small": 0})
     minima: list[float] = field(default_factory=list)  # of its last batches, for the tolerances
-    over: Ending | None = None  # why the run before it ended, where it is that batch's end
+    over: str = ""  # why the run before it ended, until it has told a batch of its own
+    over_detail: str = ""
     ended: Ending | None = None
 
     @property
@@ -91,9 +93,8 @@ class Restarts:
         return self._of(0, None, 1.0).batch_size(dim)
 
     def init(self, mean: Array, rng: np.random.Generator) -> Restarted:
-        # Beside the stream and not from it: a first run is the bare optimiser's, bit for bit.
-        seeds = rng.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
-        seed = int(seeds.generate_state(1, np.uint64)[0])
+        # Of a copy of the stream: a first run is the bare optimiser's, bit for bit.
+        seed = int(deepcopy(rng).integers(2**63))
         first = self._of(0, None, 1.0)
         return Restarted(first.init(mean, rng), first.batch_size(mean.size), mean, seed)
 
@@ -108,7 +109,9 @@ class Restarts:
         if state.kind in used:
             used[state.kind] += len(values)
         size = getattr(inner, "batch_size", state.batch_size)
-        told = replace(state, inner=inner, batch_size=size, minima=minima, used=used, over=None)
+        told = replace(
+            state, inner=inner, batch_size=size, minima=minima, used=used, over="", over_detail=""
+        )
         over = inner.ended or (Ending(Stop(met)) if met else None)
         if over is None:
             return told
@@ -132,7 +135,7 @@ class Restarts:
             inner=optimiser.init(self.start(state.home, rng), rng),
             batch_size=optimiser.batch_size(state.home.size),
             home=state.home, seed=state.seed, run=run, kind=kind, samples=samples, scale=scale,
-            large=large, used=state.used, over=over,
+            large=large, used=state.used, over=str(over.reason), over_detail=over.detail,
         )  # fmt: skip
 
     def _of(self, run: int, samples: int | None, scale: float) -> Algorithm:
@@ -149,8 +152,8 @@ def restarting(
     xtol: float = 1e-12,
     ftol: float = 1e-12,
 ) -> Restarts:
-    """Runs of an optimiser of real vectors until the budget is used up, the k-th restart with 2ᵏ N₀
-    samples. Without a memory of its own: a search goes on from its state.
+    """Runs of an optimiser of real vectors as long as the budget pays for a batch of the next one,
+    the k-th restart with 2ᵏ N₀ samples. Without a memory: a search goes on from its state.
 
     A run ends where the optimiser's own does, or where all points of a batch are within xtol σ₁ of
     each other in every coordinate, or the values of a batch and the minima of the last batches

@@ -10,7 +10,7 @@ import numpy as np
 
 from .coordinates import Coordinates
 from .guard import Guard
-from .interface import Array
+from .interface import Array, Ending, Stop
 from .loop import Batch, iterate
 from .objective import Objective
 from .restarts import Restarts
@@ -85,12 +85,13 @@ class Search:
                 run.fun = batch.minimum
             # Where no budget is left for another run, the search ends as the last one did.
             next_begins = batch.told.run != batch.state.run
-            ending = batch.told.over if next_begins else batch.ended
-            stopped = self._stopped(batch)
-            if ending or stopped:
-                status, run.detail = ending or ("callback", "")
-                run.status = str(status)
-            if stopped:
+            if next_begins:
+                run.status, run.detail = batch.told.over, batch.told.over_detail
+            elif batch.ended:
+                run.status, run.detail = str(batch.ended.reason), batch.ended.detail
+            if self._stopped(batch, run):
+                if next_begins or not run.status:
+                    run.status, run.detail = "callback", ""
                 return
 
     def confirm(self) -> None:
@@ -148,8 +149,9 @@ class Search:
         self.begun.append(Run(guard, sigma))
         return guard
 
-    def _stopped(self, batch: Batch) -> bool:
-        """Show the batch to the user's callback, in the user's coordinates and over all runs.
+    def _stopped(self, batch: Batch, run: Run) -> bool:
+        """Show the batch to the user's callback, in the user's coordinates and over all runs, with
+        the end of its own run.
 
         It may change what it is shown, as ``fun`` its argument: nothing of it is used again.
         """
@@ -161,7 +163,8 @@ class Search:
             x=self.objective.x,
             evaluations=self.objective.evaluations,
             best=self.objective.best,
-            told=None,
+            ended=Ending(Stop(run.status), run.detail) if run.status else None,
+            told=_copied(run.guard.state),
         )
         try:
             return bool(self.callback(shown))
