@@ -84,7 +84,7 @@ field: STUDY = study=field
 field: $(READY) $(FIELD) ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
 	@$(REPLICATE) $(SETTINGS)
 
-publish_field: $(READY) ## keep what `make field` made
+publish_field: $(READY) $(FIELD) ## keep what `make field` made
 	$(BIN)/python -m experiments.field.keep --config $(CONFIGS)
 
 interim: $(READY) ## figures, tables and verdicts of the runs done so far, into results/interim
@@ -105,7 +105,7 @@ usage: $(READY) ## INGO beside CMA-ES, L-BFGS-B and random search at equal budge
 film: $(READY) ## a trained policy at work (needs EGL, and one run of Figure 2)
 	@$(REPLICATE) --figure film $(SETTINGS)
 
-figures: $(READY) ## figures, tables and verdicts anew from the kept tables, without a run
+figures: $(READY) $(if $(wildcard results/published/field),$(FIELD)) ## figures, tables and verdicts anew from the kept tables, without a run
 	$(BIN)/python -m experiments.publishing.redraw results/published
 	[ ! -d results/published/field ] || \
 		$(BIN)/python -m experiments.publishing.redraw results/published/field --study field

@@ -67,7 +67,7 @@ include: "experiments/timing/rules.smk"
 include: "experiments/usage/rules.smk"
 
 
-if plan.study == "field":
+if plan.bbob or plan.study == "field":
 
     include: "experiments/field/rules.smk"
 

@@ -34,9 +34,10 @@ class INGO(GaussianSearch):
 
     With η the two steps are those of a block-diagonal metric, as in xNES (Glasmachers et al., 2010,
     η_μ = 1 and a much smaller η_Σ) and in natural-gradient variational inference with two learning
-    rates (Khan and Lin, 2017), where too the mean moves by the new Σ. xNES moves it by the old one
-    and Σ by a matrix exponential, with weights by rank. η is 1/β times the paper's step at η = 1:
-    the d(d + 1)/2 numbers of Σ ask for a small step, the d of μ do not.
+    rates (Khan et al., 2018), where too the mean moves by the new Σ. xNES moves it by the old one
+    and Σ by a matrix exponential, with weights by rank. η = 1 is 1/β times the paper's step: the
+    d(d + 1)/2 numbers of Σ ask for a small step, the d of μ do not. Where a step is halved to keep
+    Σ positive definite, β is, and η is not.
     """
 
     mean_step_size: float | settings.Rule | None = None

@@ -478,6 +478,22 @@ def check_figure(where: str, settings: dict[str, str], known: Mapping[str, Exper
                 raise ConfigError(f"{where}: {error}") from error
 
 
+def check_field(known: Mapping[str, Experiment]) -> None:
+    """Raise ConfigError unless each experiment of the field is called by its benchmark, bbob or
+    pbo, and on problems of that in one number of dimensions: the page knows them by their names.
+    """
+    for name, experiment in known.items():
+        benchmark = name.partition("_")[0]
+        check_known(f"field.experiments.{name}: the first word", benchmark, ("bbob", "pbo"))
+        specs = experiment.cells.values()
+        others = sorted({spec.problem for spec in specs} - {benchmark})
+        if others or len({spec.problem_parameters["dim"] for spec in specs}) > 1:
+            raise ConfigError(
+                f"field.experiments.{name}: allowed are problems of {benchmark} in one number of "
+                f"dimensions{', not ' + ', '.join(others) if others else ''}"
+            )
+
+
 def kind(figure: dict[str, str]) -> str:
     """The module that draws a figure."""
     return figure.get("kind", "convergence")

@@ -66,6 +66,8 @@ class Plan:
         configs.check_results(config["results"], kept=True)
         config = configs.present(config)
         experiments = configs.experiments(config)
+        if study == "field":
+            configs.check_field(experiments)
         for name, settings in config["figures"].items():
             configs.check_figure(f"figures.{name}", settings, experiments)
         asked = config.get("theory") or {}
@@ -298,14 +300,14 @@ class Plan:
             e.cells[problem, algorithm].canonical, e.labels[algorithm], e.runs, to
         )
 
-    def standing_command(self) -> Command:
-        """What makes the table and the page of the field."""
-        labels = {name: e.labels for name, e in self.experiments.items()}
-        return field.standing(self.results, labels)
-
     def golden_command(self) -> Command:
         """What holds two methods against what is published of them."""
-        return field.golden(self.results / "tables", self.results / "golden.csv")
+        return field.golden(self.results / "tables", self.experiments, self.results / "golden.csv")
+
+    def standing_command(self) -> Command:
+        """What makes the table and the page of the field."""
+        pictures = {name: self.title(name) for name in self.figures}
+        return field.standing(self.results, self.experiments, pictures)
 
     # ---- claims ----
 
@@ -346,7 +348,8 @@ class Plan:
         """Paths of the tables that a figure is drawn from."""
         settings = self.figures[figure]
         experiment = settings["experiment"]
-        best = [self.best_2009(experiment)] if settings.get("measure") == "bbob" else []
+        asked = settings.get("measure") == "bbob" and experiment in self.bbob
+        best = [self.best_2009(experiment)] if asked else []
         return self.tables(experiment) + best
 
     def figure_command(self, figure: str) -> Command:

@@ -378,7 +378,8 @@ def where(plan: Plan, figure: str | None) -> str:
         others = "as .gif" if figure == "film" else "as .pdf and .svg"
         return f"Drawn: {plan.picture(figure)}; beside it {others}, and its caption, .md"
     at = plan.results
-    return f"Figures: {at}/figures  Tables: {at}/tables  Claims: {at}/claims.md"
+    last = f"Page: {at}/{plan.study}.md" if plan.study else f"Claims: {at}/claims.md"
+    return f"Figures: {at}/figures  Tables: {at}/tables  {last}"
 
 
 if __name__ == "__main__":

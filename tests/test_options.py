@@ -10,6 +10,7 @@ import pytest
 import algorithms
 import problems
 from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
+from algorithms.shared.halving import shorter
 from algorithms.shared.interface import Samples, Stop
 from algorithms.shared.loop import iterate
 from algorithms.shared.shaping import log_ranks, raw
@@ -189,6 +190,15 @@ def test_a_mean_step_of_ingos_own_moves_the_mean_by_it_and_the_covariance_by_bet
     assert np.array_equal(plain.factor, told.factor)
     same = algorithms.build("ingo", {"step_size": beta, "mean_step_size": beta})
     np.testing.assert_allclose(same.tell(state, samples, VALUES).mean, plain.mean, rtol=1e-14)
+
+
+def test_halving_a_step_halves_beta_and_leaves_the_mean_step():
+    state, samples = state_and_samples("full")
+    own = algorithms.build("ingo", {"step_size": 0.2, "mean_step_size": 0.7})
+    half = algorithms.build("ingo", {"step_size": 0.1, "mean_step_size": 0.7})
+    told, wanted = shorter(own, state, samples, VALUES), half.tell(state, samples, VALUES)
+    np.testing.assert_array_equal(told.mean, wanted.mean)
+    np.testing.assert_array_equal(told.factor, wanted.factor)
 
 
 def test_a_mean_step_may_be_a_rule():

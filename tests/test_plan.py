@@ -180,7 +180,7 @@ E = "experiments/tiny"
         (
             "figures/tiny",
             {"experiment": "tiny", "kind": "ecdf", "band": "range"},
-            "figures.tiny.band does not go with the kind ecdf; what does: nothing",
+            "figures.tiny.band does not go with the kind ecdf; what does: measure, panels",
         ),
         ("figures/tiny/x", "iterations", "figures.tiny.x is 'iterations'; allowed: linear, log"),
         ("variants", {"of": "tiny", "experiment": "big"}, "variants.experiment is 'big'; allowed"),

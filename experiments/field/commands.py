@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiments.command import Command, parser
 from experiments.runs.spec import Spec
+
+if TYPE_CHECKING:
+    from experiments.config import Experiment
 
 REFERENCE = "experiments.field.reference"
 GOLDEN = "experiments.field.golden"
@@ -28,33 +33,53 @@ def reference_parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def golden(tables: Path, to: Path) -> Command:
+def golden(tables: Path, experiments: Iterable[str], to: Path) -> Command:
     """Two methods held against what is published of them.
 
     Args:
         tables: folder of the tables of all experiments.
+        experiments: whose.
         to: the table, .csv.
     """
-    return Command.of(GOLDEN, tables, to=to)
+    return Command.of(GOLDEN, tables, experiments=list(experiments), to=to)
 
 
 def golden_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(GOLDEN, about)
     made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
+    made.add_argument("--experiments", nargs="+", required=True, help="whose")
     made.add_argument("--to", type=Path, required=True, help="the table, .csv")
     return made
 
 
-def standing(results: Path, labels: dict[str, dict[str, str]]) -> Command:
+def standing(
+    results: Path, experiments: Mapping[str, Experiment], figures: Mapping[str, str]
+) -> Command:
     """Where each method stands, by experiment, and the page that says so.
 
     Args:
         results: folder of the tables, the golden numbers and the manifest; the page goes there.
-        labels: by experiment, what each optimiser is called.
+        experiments: of the study.
+        figures: its pictures, with their titles.
     """
-    made_from = {"golden": results / "golden.csv", "manifest": results / "manifest.json"}
-    to = results / "field"
-    return Command.of(STANDING, results / "tables", **made_from, labels=json.dumps(labels), to=to)
+    sizes = {
+        name: {
+            "labels": e.labels,
+            "runs": e.runs,
+            "budget": next(iter(e.cells.values())).budget,
+            "dim": next(iter(e.cells.values())).problem_parameters["dim"],
+        }
+        for name, e in experiments.items()
+    }
+    return Command.of(
+        STANDING,
+        results / "tables",
+        golden=results / "golden.csv",
+        manifest=results / "manifest.json",
+        experiments=json.dumps(sizes),
+        figures=json.dumps(dict(figures)),
+        to=results / "field",
+    )
 
 
 def standing_parser(about: str | None) -> argparse.ArgumentParser:
@@ -62,7 +87,8 @@ def standing_parser(about: str | None) -> argparse.ArgumentParser:
     made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
     made.add_argument("--golden", type=Path, required=True, help="table of golden numbers")
     made.add_argument("--manifest", type=Path, required=True, help="of what the runs took")
-    made.add_argument("--labels", type=json.loads, required=True, help="by experiment, as JSON")
+    made.add_argument("--experiments", type=json.loads, required=True, help="with sizes, as JSON")
+    made.add_argument("--figures", type=json.loads, required=True, help="with titles, as JSON")
     made.add_argument("--to", type=Path, required=True, help="path without suffix")
     return made
 

@@ -44,7 +44,7 @@ def observe(spec: Spec, label: str, runs: int, to: Path) -> list[int]:
     if dim not in (2, 3, 5, 10, 20, 40):
         raise ValueError(f"COCO's suite has no {dim} dimensions")
     to.parent.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w+.-]+", "_", label)
+    name = re.sub(r"[^A-Za-z0-9+.-]+", "_", label)  # COCO takes no other letters
     with tempfile.TemporaryDirectory(dir=to.parent, prefix=".observed") as place:
         target = to.absolute()
         with chdir(place):

@@ -17,40 +17,41 @@ rule best_2009:
         "{params.command} 2> {log}"
 
 
-rule golden:
-    input:
-        folder.records,
-        lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
-    output:
-        f"{plan.results}/golden.csv",
-    log:
-        f"{plan.results}/logs/golden.log",
-    conda:
-        "../../environment.yml"
-    params:
-        command=str(plan.golden_command()),
-        code=fingerprint_of_output("experiments.field.golden"),
-    shell:
-        "{params.command} 2> {log}"
+if plan.study == "field":
 
+    rule golden:
+        input:
+            folder.records,
+            lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
+        output:
+            f"{plan.results}/golden.csv",
+        log:
+            f"{plan.results}/logs/golden.log",
+        conda:
+            "../../environment.yml"
+        params:
+            command=str(plan.golden_command()),
+            code=fingerprint_of_output("experiments.field.golden"),
+        shell:
+            "{params.command} 2> {log}"
 
-rule standing:
-    input:
-        folder.records,
-        lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
-        f"{plan.results}/golden.csv",
-        plan.manifest,
-    output:
-        multiext(f"{plan.results}/field", ".csv", ".md"),
-    log:
-        f"{plan.results}/logs/field.log",
-    conda:
-        "../../environment.yml"
-    params:
-        command=str(plan.standing_command()),
-        code=fingerprint_of_output("experiments.field.standing"),
-    shell:
-        "{params.command} 2> {log}"
+    rule standing:
+        input:
+            folder.records,
+            lambda w: folder.needed([plan.tables(e)[0] for e in plan.experiments]),
+            f"{plan.results}/golden.csv",
+            plan.manifest,
+        output:
+            multiext(f"{plan.results}/field", ".csv", ".md"),
+        log:
+            f"{plan.results}/logs/field.log",
+        conda:
+            "../../environment.yml"
+        params:
+            command=str(plan.standing_command()),
+            code=fingerprint_of_output("experiments.field.standing"),
+        shell:
+            "{params.command} 2> {log}"
 
 
 # On request: the runs once more, with COCO's observer.
@@ -66,5 +67,6 @@ rule observed:
     params:
         command=lambda w: str(plan.observed_command(w.experiment, w.problem, w.algorithm)),
         code=lambda w: plan.code(w.experiment, w.problem, w.algorithm),
+        observer=fingerprint_of_output("experiments.field.observed"),
     shell:
         "{params.command} 2> {log}"

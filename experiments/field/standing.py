@@ -1,15 +1,17 @@
 """Where each method stands on the two benchmarks: a table, and the page that says so.
 
     python -m experiments.field.standing results/field/tables --golden results/field/golden.csv \\
-        --manifest results/field/manifest.json --labels '{…}' --to results/field/field
+        --manifest results/field/manifest.json --experiments '{…}' --figures '{…}' \\
+        --to results/field/field
 
-The measures are the benchmarks' own: the share of (function, target, run) that were reached within
-the budget, aRT to the last target, runs that found the optimum.
+The share of (function, target, run) that were reached within the budget, aRT to the last target,
+and runs that found the optimum. Evaluations are counted at the end of a batch.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from math import exp, log
 from pathlib import Path
 
@@ -18,17 +20,16 @@ import pandas as pd
 
 from experiments.field import commands, words
 from experiments.tables import files
-from experiments.tables.estimates import Estimate, bootstrap
+from experiments.tables.estimates import Estimate, resampled
 from experiments.tables.reader import evaluations_to
 from experiments.tables.summaries import average_running_time
 from figures.ecdf import ALL, MEASURES, solved
 from problems.bbob import GROUPS
 
-LAST = 1e-8  # COCO's last target
 PEER = "cma_es"
 COLUMNS = (
-    "experiment", "dim", "group", "algorithm", "share", "share_low", "share_high", "solved", "runs",
-    "ratio", "ratio_of",
+    "experiment", "dim", "group", "algorithm", "share", "share_low", "share_high", "lead",
+    "lead_low", "lead_high", "solved", "runs", "ratio", "ratio_of",
 )  # fmt: skip
 
 
@@ -39,7 +40,8 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         tables: of runs, by experiment; bbob or pbo by its name.
 
     Returns columns experiment, dim, group, algorithm; share of the targets that were reached, with
-    its 95 % interval over instances; solved, runs that reached the last target, of ``runs``; ratio,
+    its 95 % interval over seeds, which are instances; lead, its difference from that of CMA-ES on
+    the same instances; solved, runs that reached the last target, of ``runs``; ratio,
     the geometric mean over functions of the aRT to it over that of CMA-ES, where both have one, and
     ratio_of, the number of these functions. Functions without a known minimum are left out.
     """
@@ -50,24 +52,39 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         groups = {g: [f"f{k}" for k in of] for g, of in GROUPS.items()} if measure == "bbob" else {}
         for group, names in {**groups, ALL: list(known["problem"].unique())}.items():
             of_group = known[known["problem"].isin(names)]
-            for algorithm, runs in of_group.groupby("algorithm", sort=False):
-                share = share_of_targets(runs, measure)
+            shares = {
+                str(algorithm): by_seed(runs, measure)
+                for algorithm, runs in of_group.groupby("algorithm", sort=False)
+            }
+            for algorithm, own in shares.items():
+                runs = of_group[of_group["algorithm"] == algorithm]
+                share, lead = (
+                    mean(own),
+                    mean(own - shares[PEER] if PEER in shares else own * np.nan),
+                )
                 solutions = int((evaluations_to(runs, last(measure)) < np.inf).sum())
-                ratio, of = ratio_to_peer(of_group, str(algorithm), last(measure))
+                ratio, of = ratio_to_peer(of_group, algorithm, last(measure))
                 rows.append(
                     (experiment, int(runs["dim"].iloc[0]), group, algorithm, share.value, share.low,
-                     share.high, solutions, len(runs), ratio, of)
+                     share.high, lead.value, lead.low, lead.high, solutions, len(runs), ratio, of)
                 )  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def share_of_targets(runs: pd.DataFrame, measure: str) -> Estimate:
-    """The share of (function, target) that runs reached, over seeds: their instances."""
-    by_seed = [
-        float(np.isfinite(solved(own, measure)).mean())
-        for _, own in runs.groupby("seed", sort=True)
-    ]
-    return bootstrap(lambda shares: np.mean(shares, axis=-1), np.array(by_seed))
+def by_seed(runs: pd.DataFrame, measure: str) -> pd.Series:
+    """The share of (function, target) that the runs of each seed reached."""
+    shares = {
+        seed: float(np.isfinite(solved(own, measure)).mean()) for seed, own in runs.groupby("seed")
+    }
+    return pd.Series(shares, dtype=float)
+
+
+def mean(shares: pd.Series) -> Estimate:
+    """The mean over seeds with its interval, which decides nothing for a few of them."""
+    known = shares.dropna().to_numpy()
+    if not len(known):
+        return Estimate(np.nan, np.nan, np.nan)
+    return resampled(lambda own: np.mean(own, axis=-1), known)
 
 
 def ratio_to_peer(runs: pd.DataFrame, algorithm: str, target: float) -> tuple[float, int]:
@@ -92,27 +109,20 @@ def _art(runs: pd.DataFrame, target: float) -> float:
 
 def last(measure: str) -> float:
     """The last target of a benchmark."""
-    return MEASURES[measure].hardest
+    return MEASURES[measure].targets[-1]
 
 
-def read(folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of runs, by experiment."""
-    files_of = sorted(folder.glob("*/runs.parquet"), key=lambda file: _natural(file.parent.name))
-    return {file.parent.name: pd.read_parquet(file) for file in files_of}
-
-
-def _natural(name: str) -> tuple[str, int]:
-    """The order of bbob_2, bbob_10."""
-    word, _, number = name.rpartition("_")
-    return word, int(number)
+def read(folder: Path, experiments: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """The tables of runs of these experiments."""
+    return {name: pd.read_parquet(folder / name / "runs.parquet") for name in experiments}
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Write the table and the page."""
     args = commands.standing_parser(__doc__).parse_args(arguments)
-    rows = standing(read(args.tables))
+    rows = standing(read(args.tables, args.experiments))
     cost = json.loads(args.manifest.read_text(encoding="utf-8"))["runs"]["experiments"]
-    page = words.page(rows, pd.read_csv(args.golden), args.labels, cost)
+    page = words.page(rows, pd.read_csv(args.golden), args.experiments, args.figures, cost)
     files.write(rows, page, args.to)
 
 
