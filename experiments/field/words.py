@@ -125,9 +125,10 @@ def _settings(table: Table) -> list[str]:
             "evaluations. All methods start with the paper's N, σ₁ = 2 and a mean uniform in "
             "[−5, 5]^d. A run that ends is started anew at another point with twice the samples: "
             "where its points or its values differ by 1e-12 or less, for all methods alike, and "
-            "where the method ends itself, as INGO and IGO do at one batch of equal values. pycma's "
-            "own tests for a restart are off. Evaluations are counted at the end of a batch, restarts "
-            "are not simulated. The functions of a seed share the first mean and the noise."
+            "where the method ends itself, as INGO and IGO do at one batch of equal values. The "
+            "tests for a restart that pycma has are off. Evaluations are counted at the end of a "
+            "batch, restarts are not simulated. The functions of a seed share the first mean and "
+            "the noise."
         )
     if table.binary:
         budgets = ", ".join(f"{table.sizes[e]['budget']:,} at {table.dim(e)}" for e in table.binary)
