@@ -23,7 +23,7 @@ REPLICATE = $(BIN)/python -m experiments.progress --again '$(AGAIN)' --cores $(C
 # RUNS=2 asks for two seeds per cell, in place of the number in config.yaml
 FEWER = $(if $(STUDY)$(RUNS),--config $(STUDY) $(if $(RUNS),runs=$(RUNS)))
 # of the tests, at once; what one file needs is made once
-WORKERS = auto --dist loadfile
+WORKERS = auto --dist loadfile --no-loadscope-reorder
 # how many of them go into a job of a cluster
 SEEDS = $(if $(PROFILE),$(wildcard $(PROFILE)/seeds.yaml))
 SETTINGS = --configfile $(CONFIGS) $(SEEDS) $(FEWER)

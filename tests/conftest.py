@@ -3,3 +3,21 @@ three times as long where the machine does other things too.
 """
 
 import experiments  # noqa: F401
+
+# Files that run the workflow many times, minutes each: first, so that no core waits for the last.
+LONG = (
+    "test_workflow.py",
+    "test_faults.py",
+    "test_failures.py",
+    "test_progress.py",
+    "test_certify.py",
+    "test_setup.py",
+    "test_redraw.py",
+    "test_report.py",
+    "test_field.py",
+    "test_slurm.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))

@@ -71,6 +71,7 @@ ROWS = [
     Row("Algorithm 1", "figure_1", ("fast_ingo",), {"mean_step": "new"}),
     Row("Section 4.1, h of a batch", "figure_1", ("igo",), {"shaping": "standardise"}),
     Row(OURS, "figure_1", ("fast_ingo",), {"flat": "end"}),
+    Row("Algorithm 1", "figure_1", ("ingo",), {"mean_step_size": None}),  # that of Σ
     Row("Table 1", "figure_1", (), {"condition": 1e6}, ("ellipsoid",)),
     Row("Table 1", "figure_4", (), {"condition": 1e6}, ("ellipsoid",)),
     Row("Table 1", "figure_5", (), {"condition": 1e6}, ("ellipsoid",)),
