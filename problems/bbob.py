@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.shared import checks
 from problems.interface import Array, Problem
 
 NAMES = (
@@ -47,9 +48,11 @@ def bbob(run: int, function: int, dim: int, first_instance: int = 1) -> Problem:
         none; COCO leaves the first point to the optimiser.
     """
     # COCO itself would end the process.
-    _check("function", function, 1, len(NAMES))
-    _check("dim", dim, 2)
-    _check("first_instance", first_instance, 1)
+    checks.whole("function", function, 1)
+    if function > len(NAMES):
+        raise ValueError(f"function is {function}; allowed: from 1 to {len(NAMES)}")
+    checks.whole("dim", dim, 2)
+    checks.whole("first_instance", first_instance, 1)
     bare = _cocoex().BareProblem
     f = bare("bbob", function, dim, first_instance + run)
     known = bare("bbob", function, dim, first_instance + run)  # which has been asked for its answer
@@ -65,13 +68,6 @@ def bbob(run: int, function: int, dim: int, first_instance: int = 1) -> Problem:
         start=lambda rng: rng.uniform(-5.0, 5.0, dim),
         title=f"f{function} {NAMES[function - 1]}",
     )
-
-
-def _check(name: str, value: object, smallest: int, largest: int | None = None) -> None:
-    """A whole number in its range."""
-    if type(value) is not int or value < smallest or (largest and value > largest):
-        allowed = f"from {smallest} to {largest}" if largest else f"≥ {smallest}"
-        raise ValueError(f"{name} is {value!r}; allowed: a whole number {allowed}")
 
 
 def _cocoex() -> Any:

@@ -4,6 +4,10 @@ three times as long where the machine does other things too.
 
 import experiments  # noqa: F401
 
+# isort: split
+import numpy as np
+import pytest
+
 # Files that run the workflow many times, minutes each: first, so that no core waits for the last.
 LONG = (
     "test_workflow.py",
@@ -21,3 +25,17 @@ LONG = (
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+@pytest.fixture
+def rugged():
+    """A function of 8 bits without any symmetry."""
+    rng = np.random.default_rng(9)
+    A, b = rng.standard_normal((8, 8)), rng.standard_normal(8)
+    return lambda x: np.einsum("ni,ij,nj->n", x, A, x) + x @ b
+
+
+@pytest.fixture
+def noise():
+    """Uniform numbers for 30 batches of 10 points of 8 bits."""
+    return np.random.default_rng(10).random((30, 10, 8))

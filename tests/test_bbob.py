@@ -69,7 +69,7 @@ def test_names_and_groups():
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
-        ({"function": 25}, "function is 25; allowed: a whole number from 1 to 24"),
+        ({"function": 25}, "function is 25; allowed: from 1 to 24"),
         ({"function": 0}, "function is 0"),
         ({"function": True}, "function is True"),
         ({"dim": 1}, "dim is 1; allowed: a whole number ≥ 2"),

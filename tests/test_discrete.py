@@ -292,19 +292,6 @@ def path(optimiser, state, points_of, fun, draws):
     return states
 
 
-@pytest.fixture
-def rugged():
-    """A function of 8 bits without any symmetry."""
-    rng = np.random.default_rng(9)
-    A, b = rng.standard_normal((8, 8)), rng.standard_normal(8)
-    return lambda x: np.einsum("ni,ij,nj->n", x, A, x) + x @ b
-
-
-@pytest.fixture
-def noise():
-    return np.random.default_rng(10).random((30, 10, 8))
-
-
 ETA = np.array([0.2, -0.4, 1.0, -2.0, 0.1, -0.1, 0.7, 3.0])
 
 

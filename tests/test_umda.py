@@ -199,19 +199,6 @@ class Fixed:
 P = np.array([0.5, 0.4, 0.7, 0.2, 0.55, 0.45, 0.6, 0.8])
 
 
-@pytest.fixture
-def rugged():
-    """A function of 8 bits without any symmetry."""
-    rng = np.random.default_rng(9)
-    A, b = rng.standard_normal((8, 8)), rng.standard_normal(8)
-    return lambda x: np.einsum("ni,ij,nj->n", x, A, x) + x @ b
-
-
-@pytest.fixture
-def noise():
-    return np.random.default_rng(10).random((30, 10, 8))
-
-
 def path(p, fun, draws, **parameters):
     """Probabilities of a run whose noise is ``draws``."""
     optimiser = build(samples=10, **parameters)
