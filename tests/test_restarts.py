@@ -105,6 +105,13 @@ def test_a_batch_never_exceeds_the_budget_though_batches_grow(name):
     assert sizes == sorted(sizes)
 
 
+def test_a_search_ends_where_the_next_run_is_too_large_for_the_budget():
+    """On a flat function each run is one batch, of 8, 16, 32, 64 … points."""
+    made = list(batches(runs_of("ingo", {"samples": 8}), lambda x: np.zeros(len(x)), budget=100))
+    assert [len(batch.values) for batch in made] == [8, 16, 32]
+    assert [batch.ended for batch in made] == [None, None, Ending(Stop.BUDGET)]
+
+
 def test_each_run_starts_at_a_point_of_its_own_in_the_region():
     starts = {}
     for batch in batches(runs_of("cma_es", region=(-5.0, 5.0)), rastrigin, dim=2):
