@@ -66,6 +66,7 @@ def bbob(run: int, function: int, dim: int, first_instance: int = 1) -> Problem:
         minimum=float(known.best_value()),
         minimiser=np.array(known.best_parameter()),
         start=lambda rng: rng.uniform(-5.0, 5.0, dim),
+        key=(function, dim, first_instance),
         title=f"f{function} {NAMES[function - 1]}",
     )
 

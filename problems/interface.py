@@ -27,6 +27,8 @@ class Problem:
     report: Callable[[Array], float] | None = None  # f at a mean (d,) for the trace, not charged
     steps: Callable[[], int] | None = None  # environment steps charged so far
     streams: tuple[np.random.Generator, ...] = ()  # that values are drawn from, run-time ones only
+    # More words of the keys of a run's streams, where one function makes many problems.
+    key: tuple[str | int, ...] = ()
 
     def f_at(self, mean: Array) -> float:
         """The value at a mean (d,), for the trace: ``report`` if there is one."""

@@ -90,6 +90,7 @@ def pbo(function: int, dim: int, instance_id: int = 1) -> Problem:
         start=lambda rng: np.full(dim, 0.5),
         space="binary",
         title=f"F{function} {NAMES[function - 1]}, d = {dim}",
+        key=(function, dim, instance_id),
     )
 
 

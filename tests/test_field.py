@@ -19,9 +19,10 @@ import pytest
 from experiments import plan
 from experiments.config import ConfigError
 from experiments.field import golden, observed, reference, standing, words
+from experiments.run import command
 from experiments.run import main as run_main
 from experiments.runs import simulate, trace
-from experiments.runs.record import TARGETS
+from experiments.runs.record import SCHEMA, TARGETS, Record
 from experiments.runs.spec import Spec
 from figures import ecdf, style
 
@@ -104,8 +105,6 @@ SPEC = Spec(
 
 
 def test_a_run_with_restarts_goes_through_the_file_of_its_trace(tmp_path):
-    from experiments.run import command
-
     path = tmp_path / "1.parquet"
     run_main([*command(SPEC).arguments, "--to", str(path)])
     _, metadata = trace.read(path)
@@ -129,6 +128,52 @@ def test_only_runs_with_restarts_depend_on_their_code(field):
 def test_the_spec_of_a_trace_that_is_older_than_restarts_is_without_them():
     old = {key: value for key, value in vars(SPEC).items() if key != "restarts"}
     assert Spec.recorded({"spec": old}) == replace(SPEC, restarts=None)
+
+
+def test_each_function_dimension_and_set_of_instances_has_a_start_and_noise_of_its_own():
+    """The same for all methods."""
+
+    def drawn(**parameters):
+        run = simulate.Run(
+            replace(SPEC, problem_parameters={"function": 3, "dim": 2} | parameters), 1
+        )
+        return run.mean.tolist()[:2] + run.search.random(2).tolist()
+
+    all_drawn = [drawn(), drawn(function=4), drawn(dim=3), drawn(first_instance=16)]
+    numbers = [number for own in all_drawn for number in own]
+    assert len(set(numbers)) == len(numbers)
+    other = simulate.Run(replace(SPEC, algorithm="cma_es"), 1)
+    assert other.mean.tolist() == all_drawn[0][:2]
+    assert other.search.random() != all_drawn[0][2]
+
+
+UNSOLVED = replace(SPEC, budget=3003, problem_parameters={"function": 24, "dim": 5})
+
+
+def test_a_trace_says_what_the_next_batch_would_have_taken(tmp_path):
+    path = tmp_path / "2.parquet"
+    run_main([*command(UNSOLVED).arguments, "--to", str(path)])
+    table, metadata = trace.read(path)
+    last = table["evaluations"][-1].as_py()
+    assert metadata["stop"] == "budget"
+    assert last <= UNSOLVED.budget < last + metadata["next_batch"]
+    trace.write(path, Record.of({n: table[n].to_numpy() for n in SCHEMA.names}, metadata["hits"]),
+                {**metadata, "next_batch": 1})  # fmt: skip
+    with pytest.raises(ValueError, match="where the run did not stop"):
+        trace.read(path)
+
+
+@pytest.mark.parametrize("more", [1, 40, 5000])
+def test_a_kept_run_goes_on_with_a_larger_budget(tmp_path, more):
+    """Also with one that is larger, but not by another batch."""
+    path = tmp_path / "2.parquet"
+    run_main([*command(UNSOLVED).arguments, "--keep-state", "--to", str(path)])
+    path.unlink()
+    larger = replace(UNSOLVED, budget=UNSOLVED.budget + more)
+    run_main([*command(larger).arguments, "--to", str(path)])
+    found, whole = trace.read(path)[0], simulate.run(larger, 2)[0]
+    assert found["evaluations"].to_pylist() == list(whole.rows["evaluations"])
+    assert found["best"].to_pylist() == list(whole.rows["best"])
 
 
 # ---- published results ---------------------------------------------------------------------------

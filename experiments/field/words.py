@@ -127,8 +127,7 @@ def _settings(table: Table) -> list[str]:
             "where its points or its values differ by 1e-12 or less, for all methods alike, and "
             "where the method ends itself, as INGO and IGO do at one batch of equal values. The "
             "tests for a restart that pycma has are off. Evaluations are counted at the end of a "
-            "batch, restarts are not simulated. The functions of a seed share the first mean and "
-            "the noise."
+            "batch, restarts are not simulated."
         )
     if table.binary:
         budgets = ", ".join(f"{table.sizes[e]['budget']:,} at {table.dim(e)}" for e in table.binary)

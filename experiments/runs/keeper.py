@@ -68,7 +68,9 @@ class Keeper:
             return why
         done = saved["position"]["evaluations"]  # type: ignore[index]
         room = spec.budget - done
-        return "" if room >= self.run.batch_size else f"it is at {done:,} evaluations already"
+        state = saved["position"]["state"]  # type: ignore[index]
+        batch = getattr(state, "batch_size", self.run.batch_size)
+        return "" if room >= batch else f"it is at {done:,} evaluations already"
 
     @contextmanager
     def listening(self) -> Iterator[None]:

@@ -82,8 +82,9 @@ class Run:
         self.spec, self.seed = spec, seed
         self.problem = problems.build(spec.problem, spec.problem_parameters, instance, seed)
         self.algorithm = optimiser(spec)
-        self.mean = self.problem.start(stream(spec.root_seed, "start", spec.problem, seed))
-        self.search = stream(spec.root_seed, "search", spec.problem, spec.algorithm, seed)
+        of = (spec.problem, *self.problem.key)
+        self.mean = self.problem.start(stream(spec.root_seed, "start", *of, seed))
+        self.search = stream(spec.root_seed, "search", *of, spec.algorithm, seed)
         self.record = Record()
         self.last: Batch | None = None
         self.longer: Snapshot | None = None  # what a run with a larger budget goes on from
@@ -143,6 +144,8 @@ class Run:
             "stop": reason,
             "stop_detail": detail,
             "last_mean": self.last.state.mean.tolist(),
+            # with restarts, whose batches grow: why no other one was paid for
+            **({"next_batch": self.last.told.batch_size} if self.spec.restarts is not None else {}),
         }
 
     # ---- from one process to the next ----
@@ -185,8 +188,11 @@ class Run:
 
     @property
     def batch_size(self) -> int:
-        """N, the evaluations of a batch."""
-        return self.algorithm.batch_size(self.problem.dim)
+        """N, the evaluations of the next batch."""
+        state = self.last.told if self.last else self._at.state if self._at else None
+        first = self.algorithm.batch_size(self.problem.dim)
+        size: int = getattr(state, "batch_size", first)
+        return size
 
     @property
     def evaluations(self) -> int:

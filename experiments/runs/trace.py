@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -127,8 +126,7 @@ def _lacking(table: pa.Table, metadata: dict[str, Any]) -> str:
     iteration, evaluations = last["iteration"], last["evaluations"]
     spec, stop = metadata["spec"], metadata["stop"]
     reached = metadata["hits"][-1] if metadata["hits"] else 0
-    # Of a run whose batches grow with its restarts, the last batch is not known here.
-    batch = inf if spec.get("restarts") else evaluations / iteration
+    batch = metadata.get("next_batch", evaluations / iteration)
     ended = {
         Stop.BUDGET: evaluations <= spec["budget"] < evaluations + batch,
         Stop.TARGET: last["batch_min"] <= metadata["minimum"] + (spec["target"] or 0.0),
