@@ -12,16 +12,17 @@ import ast
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from experiments.paths import ROOT
 
 LIBRARIES = ("cma", "gymnasium", "mujoco", "numpy", "pymoo", "scipy")  # that numbers hang on
+FIELD = {"cocoex": "coco-experiment", "ioh": "ioh"}  # and packages of those not always installed
 WRITERS = ("matplotlib", "pandas", "pyarrow")  # that tables and pictures are made with, beside them
 
 
-def fingerprint(*modules: str, libraries: Sequence[str] = LIBRARIES) -> str:
+def fingerprint(*modules: str, libraries: Sequence[str] = (*LIBRARIES, *FIELD)) -> str:
     """Hash of these modules of the project, of all modules of the project that they import, with
     the packages they are in, and of the versions of ``libraries`` among their imports.
     """
@@ -39,12 +40,19 @@ def fingerprint(*modules: str, libraries: Sequence[str] = LIBRARIES) -> str:
 
 
 def fingerprint_of_output(*modules: str) -> str:
-    """The same for a table or a picture, WRITERS included."""
+    """The same for a table or a picture, which WRITERS make and no library of the field."""
     return fingerprint(*modules, libraries=(*LIBRARIES, *WRITERS))
 
 
 def _version(library: str) -> str:
-    """The version of a library, with what its numbers hang on beside."""
+    """The version of a library, with what its numbers hang on beside; nothing if it is one of the
+    field that is not installed.
+    """
+    if library in FIELD:
+        try:
+            return version(FIELD[library])
+        except PackageNotFoundError:
+            return ""
     if library != "cma":
         return version(library)
     # From Python 3.12 on ``sum`` makes up for the rounding of floats, and pycma calls it.

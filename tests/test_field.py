@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 from dataclasses import replace
+from importlib.metadata import version
 from importlib.util import find_spec
 from math import e, log, log10
 from pathlib import Path
@@ -108,6 +109,7 @@ def test_a_run_with_restarts_goes_through_the_file_of_its_trace(tmp_path):
     path = tmp_path / "1.parquet"
     run_main([*command(SPEC).arguments, "--to", str(path)])
     _, metadata = trace.read(path)
+    assert metadata["versions"]["cocoex"] == version("coco-experiment")
     assert SPEC.is_that_of(metadata)
     assert replace(SPEC, restarts=None).differences(metadata) == [
         "restarts {'region': [-5, 5]}, the config asks for None"

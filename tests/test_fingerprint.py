@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from hashlib import sha256
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_what_is_imported_for_types_only_is_not_seen(project):
     assert fingerprint.fingerprint("p.a") == before
 
 
-@pytest.mark.parametrize("library", fingerprint.LIBRARIES)
+@pytest.mark.parametrize("library", [*fingerprint.LIBRARIES, *fingerprint.FIELD])
 def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(
     project, monkeypatch, library
 ):
@@ -90,8 +91,29 @@ def test_a_fingerprint_sees_the_version_of_a_library_that_is_imported(
     fingerprint._read.cache_clear()
     before = fingerprint.fingerprint("p.a")
     fingerprint._read.cache_clear()
-    monkeypatch.setattr(fingerprint, "version", lambda name: {library: "0.0"}[name])
+    package = fingerprint.FIELD.get(library, library)
+    monkeypatch.setattr(fingerprint, "version", lambda name: {package: "0.0"}[name])
     assert fingerprint.fingerprint("p.a") != before
+
+
+def test_a_fingerprint_does_not_need_the_libraries_of_the_field(project, monkeypatch):
+    (project / "p" / "a.py").write_text("def f():\n    import cocoex, ioh\n")
+    fingerprint._read.cache_clear()
+
+    def not_installed(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(fingerprint, "version", not_installed)
+    for made in (fingerprint.fingerprint, fingerprint.fingerprint_of_output):
+        assert len(made("p.a")) == 16
+
+
+def test_what_is_made_of_tables_hangs_on_no_library_of_the_field(project, monkeypatch):
+    (project / "p" / "a.py").write_text("def f():\n    import cocoex, ioh\n")
+    fingerprint._read.cache_clear()
+    before = fingerprint.fingerprint_of_output("p.a")
+    monkeypatch.setattr(fingerprint, "version", lambda name: "0.0")
+    assert fingerprint.fingerprint_of_output("p.a") == before
 
 
 # Every kind of syntax that a version of Python is known to parse into another tree.

@@ -325,8 +325,9 @@ def test_every_column_and_all_metadata_are_what_the_batches_say(
 
     hits = [np.flatnonzero(best - MINIMUM <= t)[:1] for t in record.TARGETS]
     assert metadata.pop("hits") == [7 * (int(first[0]) + 1) for first in hits if len(first)]
-    libraries = ("numpy", "scipy", "pyarrow", "cma", "pymoo", "gymnasium", "mujoco")
-    loaded = {name: version(name) for name in libraries if name in sys.modules}
+    libraries = ("numpy", "scipy", "pyarrow", "cma", "pymoo", "gymnasium", "mujoco", "ioh")
+    packages = {name: name for name in libraries} | {"cocoex": "coco-experiment"}
+    loaded = {name: version(packages[name]) for name in packages if name in sys.modules}
     assert {"numpy", "pyarrow"} <= loaded.keys()
     measured = {name: metadata.pop(name) for name in ("seconds", "cpu_seconds", "peak_mb")}
     assert all(0 < value < 1e5 for value in measured.values()), measured

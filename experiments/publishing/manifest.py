@@ -31,7 +31,11 @@ from experiments.runs.job import commit
 from experiments.runs.machine import processor
 from experiments.tables import files
 
-LIBRARIES = (*cost.LIBRARIES[1:], "pandas", "pyarrow", "matplotlib", "snakemake")
+LIBRARIES = (
+    *cost.LIBRARIES[1:],
+    *("pandas", "pyarrow", "matplotlib", "snakemake"),
+    *("coco-experiment", "cocopp", "ioh"),  # where they are installed
+)
 COSTS = ("seconds", "cpu_seconds")
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -172,8 +173,10 @@ def misfit(metadata: dict[str, Any], spec: Spec, seed: int, code: str) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that this process has loaded."""
-    loaded = ("numpy", "scipy", "pyarrow", "cma", "pymoo", "gymnasium", "mujoco")
+    loaded = ("numpy", "scipy", "pyarrow", "cma", "pymoo", "gymnasium", "mujoco", "cocoex")
     found = {name: sys.modules[name].__version__ for name in loaded if name in sys.modules}
+    if "ioh" in sys.modules:  # which does not say it itself
+        found["ioh"] = version("ioh")
     return {"python": ".".join(map(str, sys.version_info[:3])), **found}
 
 
