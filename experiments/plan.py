@@ -212,6 +212,11 @@ class Plan:
         drawn = [f["experiment"] for f in self.figures.values() if configs.kind(f) in rewards]
         return list(dict.fromkeys(drawn))
 
+    @property
+    def curved(self) -> set[str]:
+        """The experiments whose curves are drawn."""
+        return {f["experiment"] for f in self.figures.values() if configs.kind(f) in figures.CURVED}
+
     def rewards_command(self, experiment: str) -> Command:
         """What makes the table of rewards of an experiment."""
         return tables.rewards(self.folder(experiment))

@@ -37,6 +37,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "steps": {},
 }
 
+CURVED = ("convergence", "regret", "reward", "stability")  # the kinds that draw curves over a run
+
+
+def tables(kind: str) -> tuple[str, ...]:
+    """The tables of an experiment that a kind takes, without suffix."""
+    return ("runs", "curves") if kind in CURVED else ("runs",)
+
 
 def step(name: str) -> tuple[str, float]:
     """The method, and the multiple of its step size, that the kind ``steps`` takes from the name of
@@ -69,7 +76,7 @@ def figure(kind: str, tables: Path, labels: Mapping[str, str], to: Path, **optio
 
 def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
     made = parser(f"figures.{kind}", about)
-    made.add_argument("tables", type=Path, help="folder with runs.parquet and curves.parquet")
+    made.add_argument("tables", type=Path, help=f"folder with {_named(kind)}")
     for option, allowed in OPTIONS[kind].items():
         if isinstance(allowed, tuple):
             made.add_argument(f"--{option}", choices=allowed, default=allowed[0])
@@ -78,6 +85,10 @@ def figure_parser(kind: str, about: str | None) -> argparse.ArgumentParser:
     made.add_argument("--labels", type=json.loads, default={}, help="of optimisers, as JSON")
     _files(made)
     return made
+
+
+def _named(kind: str) -> str:
+    return " and ".join(f"{name}.parquet" for name in tables(kind))
 
 
 def _files(made: argparse.ArgumentParser) -> None:

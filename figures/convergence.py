@@ -212,7 +212,7 @@ def _ends(runs: pd.DataFrame, look: Mapping[str, style.Line]) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("convergence", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("convergence", __doc__, draw, arguments)
 
 
 if __name__ == "__main__":

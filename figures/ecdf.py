@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     def with_best(runs: pd.DataFrame, **options: Any) -> tuple[Figure, str]:
         return draw(runs, best=best if options["measure"] == "bbob" else None, **options)
 
-    files.draw_tables("ecdf", __doc__, with_best, ("runs",), arguments)
+    files.draw_tables("ecdf", __doc__, with_best, arguments)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,6 @@ def draw_tables(
     kind: str,
     about: str | None,
     draw: Callable[..., tuple[Figure, str]],
-    names: tuple[str, ...],
     arguments: list[str] | None,
 ) -> None:
     """What a module does that draws one picture from the tables of an experiment.
@@ -64,12 +63,12 @@ def draw_tables(
     Args:
         kind: the module, a key of ``commands.OPTIONS``.
         about: its docstring.
-        draw: from these tables, ``labels`` and the options of the kind to the picture and its
-            caption.
-        names: of the tables that it takes, without suffix.
+        draw: from ``commands.tables`` of this kind, ``labels`` and the options of the kind to the
+            picture and its caption.
         arguments: of the command line; None takes the process's own.
     """
     args = commands.figure_parser(kind, about).parse_args(arguments)
+    names = commands.tables(kind)
     tables = (pd.read_parquet(args.tables / f"{name}.parquet") for name in names)
     options = {option: getattr(args, option) for option in ("labels", *commands.OPTIONS[kind])}
     try:

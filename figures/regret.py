@@ -145,7 +145,7 @@ def _ends(runs: pd.DataFrame, algorithm: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("regret", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("regret", __doc__, draw, arguments)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ def _early(runs: pd.DataFrame, look: dict[str, style.Line]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("reward", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("reward", __doc__, draw, arguments)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def _range(counts: pd.Series) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("settings", __doc__, draw, ("runs",), arguments)
+    files.draw_tables("settings", __doc__, draw, arguments)
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def draw(
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder."""
-    files.draw_tables("stability", __doc__, draw, ("runs", "curves"), arguments)
+    files.draw_tables("stability", __doc__, draw, arguments)
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def _caption(runs: pd.DataFrame) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from the tables of a folder, and write the table of the best multiples beside it."""
-    files.draw_tables("steps", __doc__, draw, ("runs",), arguments)
+    files.draw_tables("steps", __doc__, draw, arguments)
     args = commands.figure_parser("steps", __doc__).parse_args(arguments)
     runs = pd.read_parquet(args.tables / "runs.parquet")
     table = best(points(runs))

@@ -20,6 +20,7 @@ from problems import table_1
 KEPT_RESULTS = ROOT / PUBLISHED
 TABLES = KEPT_RESULTS / "tables"
 PLAN = load(ROOT / "config.yaml", KEPT_RESULTS / "config.yaml")
+CURVED = sorted(path.parent.name for path in TABLES.glob("*/curves.parquet"))
 TABLED = sorted(path.parent.name for path in TABLES.glob("*/runs.parquet"))
 CELL = ["problem", "algorithm"]
 
@@ -136,7 +137,13 @@ def statistics(values):
     return np.vstack([finite, mean, low + (places - below) * (high - low)]).T
 
 
-@pytest.mark.parametrize("experiment", TABLED)
+def test_curves_are_kept_of_what_a_picture_draws():
+    kept = {path.parent.name for path in TABLES.glob("*/curves.parquet")}
+    assert kept == PLAN.curved & set(TABLED)
+    assert "step_sizes" in set(TABLED) - kept
+
+
+@pytest.mark.parametrize("experiment", CURVED)
 def test_the_curves_are_those_of_the_kept_traces(experiment, kept_cells):
     table = pd.read_parquet(TABLES / experiment / "curves.parquet")
     columns = ["evaluations", "runs", "finite", "mean", "min", "q1", "median", "q3", "max"]

@@ -31,8 +31,18 @@ def test_new_tables_are_added_and_larger_ones_take_the_place_of_smaller_ones(tmp
     write(kept, "second", 4)
     write(kept, "third", 7)
     (new / "table_1.md").write_text("")
-    assert keep_tables(new, kept) == ["first", "second"]
+    assert keep_tables(new, kept, []) == ["first", "second"]
     assert [runs(kept, name) for name in ("first", "second", "third")] == [3, 5, 7]
+
+
+def test_curves_are_kept_where_a_picture_draws_them(tmp_path):
+    """And none stay beside tables of other runs."""
+    new, kept = tmp_path / "new", tmp_path / "kept"
+    for folder, name in ((new, "drawn"), (new, "not_drawn"), (kept, "not_drawn")):
+        write(folder, name, 2)
+        (folder / name / "curves.parquet").touch()
+    keep_tables(new, kept, ["drawn"])
+    assert [p.parent.name for p in kept.glob("*/curves.parquet")] == ["drawn"]
 
 
 def test_a_table_of_fewer_runs_is_refused_and_nothing_is_copied(tmp_path):
@@ -41,7 +51,7 @@ def test_a_table_of_fewer_runs_is_refused_and_nothing_is_copied(tmp_path):
     write(new, "second", 2)
     write(kept, "second", 20)
     with pytest.raises(ValueError, match=r"second is of 2 runs, the kept one of 20\. To keep the"):
-        keep_tables(new, kept)
+        keep_tables(new, kept, [])
     assert runs(kept, "second") == 20
     assert not (kept / "first").exists()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pandas as pd
@@ -19,9 +20,16 @@ from experiments.plan import load
 from experiments.publishing import archive, manifest, readme, redraw
 from experiments.publishing.readme import SPEED
 
+CURVES = "curves.parquet"
 
-def keep_tables(tables: Path, kept: Path) -> list[str]:
+
+def keep_tables(tables: Path, kept: Path, curved: Collection[str]) -> list[str]:
     """Copy the tables of each experiment over the kept ones; the names of what was copied.
+
+    Args:
+        tables: a folder for each experiment.
+        kept: the same of what is kept.
+        curved: the experiments whose curves are kept; `make restore` makes those of the others.
 
     Raises:
         ValueError: a table is of fewer runs than the kept one; nothing was copied.
@@ -35,7 +43,15 @@ def keep_tables(tables: Path, kept: Path) -> list[str]:
                 f"To keep the smaller one, remove {kept / name} first"
             )
     for name in names:
-        shutil.copytree(tables / name, kept / name, dirs_exist_ok=True)
+        without = () if name in curved else (CURVES,)
+        shutil.copytree(
+            tables / name,
+            kept / name,
+            ignore=shutil.ignore_patterns(*without),
+            dirs_exist_ok=True,
+        )
+        for file in without:
+            (kept / name / file).unlink(missing_ok=True)
     return names
 
 
@@ -53,7 +69,9 @@ def main(arguments: list[str] | None = None) -> None:
     published = ROOT / PUBLISHED
     try:
         plan = load(*args.config, published / "config.yaml")  # what was really run
-        names = keep_tables(args.tables or plan.results / "tables", published / "tables")
+        names = keep_tables(
+            args.tables or plan.results / "tables", published / "tables", plan.curved
+        )
         _, other = archive.pack(plan, KEPT)
         for file in (plan.results / "figures").glob("film.*"):
             shutil.copy(file, published / "figures" / file.name)
