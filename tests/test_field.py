@@ -439,11 +439,54 @@ def test_the_page_says_what_the_table_says():
     assert f"| INGO | {share} | 5.5 (2) |" in text
     assert "| CMA-ES | 100 % | 1 (2) |" in text
     assert "At n = 16 the optimum is found in so many runs: GA in 3/4." in text
-    assert "| GA | 3/4 |" in text
+    assert "| GA | 3/4 | — |" in text
     assert "1.23 times those of the published IPOP-CMA-ES" in text
     assert "over the 17 functions that all runs of both solve, of 18" in text
     assert text.endswith("![bbob, d = 5](figures/bbob_5.png)\n")
     assert "nan" not in text
+
+
+def test_bits_are_compared_with_the_ea():
+    table = pd.concat(
+        [
+            runs_of("f1", "one_plus_one_ea", *[50] * 8, dim=16),
+            runs_of("f1", "umda", *[100] * 8, dim=16),
+            runs_of("f2", "one_plus_one_ea", *[np.inf] * 8, dim=16),
+            runs_of("f2", "umda", *[100] * 8, dim=16),
+        ]
+    )
+    rows = standing.standing({"pbo_16": table}).set_index("algorithm")
+    assert rows.loc["umda", ["ratio", "ratio_of"]].tolist() == [2.0, 1]
+    assert rows.loc["umda", "lead_low"] == pytest.approx(1 / 24)  # of 12 targets one, on one of two
+    assert rows.loc["one_plus_one_ea", "lead_high"] == 0
+
+
+def test_the_advice_counts_where_a_method_is_ahead_and_where_behind():
+    """Of three groups INGO leads in one, lags in another, and in the third all is equal."""
+    solved, lost = [100.0] * 8, [np.inf] * 8
+    table = pd.concat(
+        [
+            runs_of("f1", "ingo", *solved), runs_of("f1", "cma_es", *lost),
+            runs_of("f8", "ingo", *lost), runs_of("f8", "cma_es", *solved),
+            runs_of("f10", "ingo", *solved), runs_of("f10", "cma_es", *solved),
+        ]
+    )  # fmt: skip
+    bits = pd.concat(
+        [
+            runs_of("f1", "bernoulli_ingo", *solved, dim=16),
+            runs_of("f1", "one_plus_one_ea", *lost, dim=16),
+        ]
+    )
+    sizes = SIZES | {
+        "pbo_16": {**SIZES["pbo_16"], "labels": {"bernoulli_ingo": "Discrete INGO, 1/d"}}
+    }
+    shown = words.Table(standing.standing({"bbob_5": table, "pbo_16": bits}), sizes)
+    real, binary = words._advice(shown)
+    assert real == (
+        "**The right tool?** Of real vectors: INGO is ahead of CMA-ES in 1 of 3 (separable at "
+        "d = 5), behind in 1, in the others they are not told apart."
+    )
+    assert "Discrete INGO, 1/d is ahead of the (1+1)-EA in 1 of 1 (n = 16), behind in 0" in binary
 
 
 def test_the_page_bears_methods_and_experiments_that_are_not_there():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.field import commands, reference
-from experiments.field.standing import PEER, last, read
+from experiments.field.standing import PEERS, last, read
 from experiments.tables import files
 from experiments.tables.reader import evaluations_to
 
@@ -44,9 +44,9 @@ def golden(tables: dict[str, pd.DataFrame]) -> list[Golden]:
     for name, table in tables.items():
         dim = int(table["dim"].iloc[0])
         if name.startswith("bbob") and "unseen" not in name and dim in DIMS:
-            made.append(of_cma_es(table[table["algorithm"] == PEER], dim))
+            made.append(of_cma_es(table[table["algorithm"] == PEERS["bbob"]], dim))
         if name.startswith("pbo"):
-            made += of_ea(table[table["algorithm"] == "one_plus_one_ea"], dim)
+            made += of_ea(table[table["algorithm"] == PEERS["pbo"]], dim)
     return [row for row in made if row is not None]
 
 

@@ -26,7 +26,7 @@ from experiments.tables.summaries import average_running_time
 from figures.ecdf import ALL, MEASURES, solved
 from problems.bbob import GROUPS
 
-PEER = "cma_es"
+PEERS = {"bbob": "cma_es", "pbo": "one_plus_one_ea"}  # what the others are compared with
 COLUMNS = (
     "experiment", "dim", "group", "algorithm", "share", "share_low", "share_high", "lead",
     "lead_low", "lead_high", "solved", "runs", "ratio", "ratio_of",
@@ -40,14 +40,15 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         tables: of runs, by experiment; bbob or pbo by its name.
 
     Returns columns experiment, dim, group, algorithm; share of the targets that were reached, with
-    its 95 % interval over seeds, which are instances; lead, its difference from that of CMA-ES on
+    its 95 % interval over seeds, which are instances; lead, its difference from that of the peer on
     the same instances; solved, runs that reached the last target, of ``runs``; ratio,
-    the geometric mean over functions of the aRT to it over that of CMA-ES, where both have one, and
+    the geometric mean over functions of the aRT to it over the peer's, where both have one, and
     ratio_of, the number of these functions. Functions without a known minimum are left out.
     """
     rows = []
     for experiment, table in tables.items():
         measure = experiment.partition("_")[0]
+        peer = PEERS[measure]
         known = table[np.isfinite(table["minimum"])]
         groups = {g: [f"f{k}" for k in of] for g, of in GROUPS.items()} if measure == "bbob" else {}
         for group, names in {**groups, ALL: list(known["problem"].unique())}.items():
@@ -58,12 +59,10 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             }
             for algorithm, own in shares.items():
                 runs = of_group[of_group["algorithm"] == algorithm]
-                share, lead = (
-                    mean(own),
-                    mean(own - shares[PEER] if PEER in shares else own * np.nan),
-                )
+                share = mean(own)
+                lead = mean(own - shares[peer] if peer in shares else own * np.nan)
                 solutions = int((evaluations_to(runs, last(measure)) < np.inf).sum())
-                ratio, of = ratio_to_peer(of_group, algorithm, last(measure))
+                ratio, of = ratio_to_peer(of_group, algorithm, peer, last(measure))
                 rows.append(
                     (experiment, int(runs["dim"].iloc[0]), group, algorithm, share.value, share.low,
                      share.high, lead.value, lead.low, lead.high, solutions, len(runs), ratio, of)
@@ -87,17 +86,17 @@ def mean(shares: pd.Series) -> Estimate:
     return resampled(lambda own: np.mean(own, axis=-1), known)
 
 
-def ratio_to_peer(runs: pd.DataFrame, algorithm: str, target: float) -> tuple[float, int]:
-    """The geometric mean over functions of aRT over that of CMA-ES, and over how many: those on
-    which both have reached the target.
+def ratio_to_peer(
+    runs: pd.DataFrame, algorithm: str, peer: str, target: float
+) -> tuple[float, int]:
+    """The geometric mean over functions of aRT over the peer's, and over how many: those on which
+    both have reached the target.
     """
     logs = []
     for _, own in runs.groupby("problem", sort=False):
-        mine, peer = (
-            _art(own[own["algorithm"] == name], target) for name in (algorithm, PEER)
-        )  # fmt: skip
-        if np.isfinite([mine, peer]).all():
-            logs.append(log(mine / peer))
+        mine, its = (_art(own[own["algorithm"] == name], target) for name in (algorithm, peer))
+        if np.isfinite([mine, its]).all():
+            logs.append(log(mine / its))
     return (exp(np.mean(logs)), len(logs)) if logs else (float("nan"), 0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from figures.ecdf import ALL
 from problems.bbob import GROUPS
 
+AHEAD, BEHIND, LEVEL = "ahead of", "behind", "not told apart from"
 Sizes = Mapping[str, Mapping[str, Any]]  # by experiment: labels, runs, budget, dim
 
 
@@ -45,7 +46,7 @@ class Table:
         return "—" if row is None else f"{row['share']:.0%}".replace("%", " %")
 
     def factor(self, experiment: str, algorithm: str) -> str:
-        """aRT over that of CMA-ES: "2.1", or "—"."""
+        """aRT over the peer's: "2.1", or "—"."""
         row = self.of(experiment, algorithm)
         return "—" if row is None or not row["ratio_of"] else f"{row['ratio']:.2g}"
 
@@ -61,11 +62,11 @@ class Table:
         return "—" if row is None else f"{row['solved']:g}/{row['runs']:g}"
 
     def lead(self, experiment: str, algorithm: str, group: str = ALL) -> str:
-        """Whether a method is ahead of CMA-ES, by the interval of the paired difference."""
+        """Whether a method is ahead of its peer, by the interval of the paired difference."""
         row = self.of(experiment, algorithm, group)
         if row is None or not (row["lead_low"] > 0 or row["lead_high"] < 0):
-            return "not told apart from"
-        return "ahead of" if row["lead_low"] > 0 else "behind"
+            return LEVEL
+        return AHEAD if row["lead_low"] > 0 else BEHIND
 
 
 def page(
@@ -85,7 +86,7 @@ def page(
         cost: of the cells of each experiment, from the manifest.
     """
     table = Table(rows, sizes)
-    said = [_overall(table), _default(table), _groups(table), _bits(table)]
+    said = [_overall(table), _default(table), _groups(table), _bits(table), *_advice(table)]
     lines = [
         "# INGO among the field",
         "",
@@ -228,34 +229,74 @@ def _bits(table: Table) -> str:
     )
 
 
+def _advice(table: Table) -> list[str]:
+    """For whom INGO is the right tool: where it reaches more targets than the peer, and less."""
+    lines = []
+    for kind, experiments, peer, methods in (
+        ("real vectors", table.real, "CMA-ES", ("ingo", "ingo_default")),
+        ("bit strings", table.binary, "the (1+1)-EA", ("bernoulli_ingo", "bernoulli_ingo_sqrt")),
+    ):
+        parts = [
+            _leads(table, experiments, name, peer)
+            for name in methods
+            if any(table.of(e, name) is not None for e in experiments)
+        ]
+        if parts:
+            lines.append(f"**The right tool?** Of {kind}: {'. '.join(parts)}.")
+    return lines
+
+
+def _leads(table: Table, experiments: list[str], algorithm: str, peer: str) -> str:
+    """In which groups and dimensions a method is ahead of its peer, and in how many behind."""
+    found: dict[str, list[str]] = {AHEAD: [], BEHIND: [], LEVEL: []}
+    for e in experiments:
+        groups = [g for g in GROUPS if table.of(e, algorithm, g) is not None] or [ALL]
+        for group in groups:
+            place = table.dim(e) if group == ALL else f"{group} at {table.dim(e)}"
+            found[table.lead(e, algorithm, group)].append(place)
+    ahead = f" ({'; '.join(found[AHEAD])})" if found[AHEAD] else ""
+    return (
+        f"{table.methods(experiments)[algorithm]} is ahead of {peer} in {len(found[AHEAD])} of "
+        f"{sum(map(len, found.values()))}{ahead}, behind in {len(found[BEHIND])}, in the others "
+        "they are not told apart"
+    )
+
+
 def _standings(table: Table) -> list[str]:
     """The table: a block for each benchmark."""
     lines = []
     if table.real:
-        dims = [table.dim(e) for e in table.real]
         lines += [
             "Share of COCO's 51 targets from 10² to 10⁻⁸, over functions and instances; beside it "
             "aRT to 10⁻⁸ over that of CMA-ES, geometric mean over the functions (how many) on "
             "which both get there.",
             "",
-            f"| method | {' | '.join(dims)} | " + " | ".join(f"aRT, {d}" for d in dims) + " |",
-            "|---|" + "---|" * (2 * len(dims)),
+            *_block(table, table.real, table.share),
         ]
-        for name, label in table.methods(table.real).items():
-            cells = [cell(e, name) for cell in (table.share, table.ratio) for e in table.real]
-            lines.append(f"| {label} | {' | '.join(cells)} |")
     if table.binary:
         lines += [
             "",
-            "Runs that found the optimum, of all on the problems whose optimum is known.",
+            "Runs that found the optimum, of all on the problems whose optimum is known; beside it "
+            "aRT to it over that of the (1+1)-EA, as above.",
             "",
-            f"| method | {' | '.join(map(table.dim, table.binary))} |",
-            "|---|" + "---|" * len(table.binary),
+            *_block(table, table.binary, table.solved),
         ]
-        for name, label in table.methods(table.binary).items():
-            cells = [table.solved(e, name) for e in table.binary]
-            lines.append(f"| {label} | {' | '.join(cells)} |")
     return lines
+
+
+def _block(table: Table, experiments: list[str], shown: Callable[[str, str], str]) -> list[str]:
+    """A row for each method: what is shown, then aRT over the peer's, in each dimension."""
+    dims = [table.dim(e) for e in experiments]
+    return [
+        f"| method | {' | '.join(dims)} | " + " | ".join(f"aRT, {d}" for d in dims) + " |",
+        "|---|" + "---|" * (2 * len(dims)),
+        *(
+            f"| {label} | "
+            + " | ".join(cell(e, name) for cell in (shown, table.ratio) for e in experiments)
+            + " |"
+            for name, label in table.methods(experiments).items()
+        ),
+    ]
 
 
 def _check(check: Any) -> str:
