@@ -330,7 +330,6 @@ def _cells(
             record_every=settings.get("record_every", 1000),
             root_seed=config["root_seed"],
             bits=config.get("bits", "native"),
-            restarts=settings.get("restarts"),
         )
         for name, own in _present(settings["algorithms"]):
             at = f"{where}.algorithms.{name}"
@@ -349,7 +348,9 @@ def _cells(
                 algorithm, parameters = theirs.algorithm, theirs.algorithm_parameters
             else:
                 algorithm, parameters = _named(
-                    "algorithm", name, settings.get("common", {}) | samples | _without(own, "label")
+                    "algorithm",
+                    name,
+                    settings.get("common", {}) | samples | _without(own, "label", "restarts"),
                 )
             optimiser = _build(algorithms.build, at, algorithm, parameters)
             check_known(f"{at}: the class's space", getattr(optimiser, "space", ""), SPACES)
@@ -360,7 +361,8 @@ def _cells(
                     f"{at} searches a {optimiser.space} space, but "
                     f"{where}.problems.{problem_name} has a {built.space} one"
                 )
-            cell = spec(algorithm=algorithm, algorithm_parameters=parameters)
+            restarts = own.get("restarts", settings.get("restarts"))
+            cell = spec(algorithm=algorithm, algorithm_parameters=parameters, restarts=restarts)
             _build(simulate.optimiser, at, cell)
             if budget < (size := _build(optimiser.batch_size, at, built.dim)):
                 raise ConfigError(

@@ -92,9 +92,22 @@ def test_restarts_that_are_not_allowed_name_their_place():
     over = {"experiments": {"bbob_2": {"restarts": {"region": [5, -5]}}}}
     with pytest.raises(ConfigError, match=r"bbob_2.algorithms.*region is \[5, -5\]"):
         plan.load(ROOT / "config.yaml", study="field", field=over)
-    over = {"experiments": {"pbo_16": {"restarts": {}}}}
-    with pytest.raises(ConfigError, match="no restarts of a search of a binary space"):
+    over = {"experiments": {"pbo_16": {"restarts": {"region": [0, 1]}}}}
+    with pytest.raises(ConfigError, match=r"pbo_16.*bit strings has no region; leave it out"):
         plan.load(ROOT / "config.yaml", study="field", field=over)
+    over = {"experiments": {"pbo_16": {"algorithms": {"one_plus_one_ea": {"restarts": {}}}}}}
+    with pytest.raises(ConfigError, match=r"one_plus_one_ea.*restarts has to be null"):
+        plan.load(ROOT / "config.yaml", study="field", field=over)
+
+
+def test_what_comes_to_rest_starts_anew_and_what_does_not_has_no_restarts(field):
+    for name, experiment in field.experiments.items():
+        restarts = {algorithm: spec.restarts for (_, algorithm), spec in experiment.cells.items()}
+        if name.startswith("bbob"):
+            assert all(own == {"region": [-5, 5]} for own in restarts.values())
+        else:
+            none = ("one_plus_one_ea", "umda", "pbil")
+            assert restarts == {k: None if k in none else {} for k in experiment.algorithms}
 
 
 # ---- runs with restarts --------------------------------------------------------------------------

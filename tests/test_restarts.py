@@ -134,6 +134,51 @@ def test_without_a_region_runs_start_around_the_first_one():
     assert len(np.unique(points[1:])) == points[1:].size
 
 
+def leading_ones(x):
+    return -np.cumprod(x, axis=1).sum(axis=1)
+
+
+@pytest.mark.parametrize("name", ["bernoulli_ingo", "umda", "ga"])
+def test_the_first_run_on_bits_is_the_bare_one_bit_for_bit(name):
+    bare, dim = algorithms.build(name, {}), 12
+    mean, rng = np.full(dim, 0.5), np.random.default_rng
+    pairs = zip(
+        iterate(bare, leading_ones, mean, rng(3), 600, -np.inf),
+        iterate(restarting(bare), leading_ones, mean, rng(3), 600, -np.inf),
+        strict=True,
+    )
+    for one, other in pairs:
+        assert np.array_equal(one.x, other.x)
+
+
+def test_on_bits_the_next_run_starts_where_the_first_did_with_twice_the_samples():
+    algorithm = restarting(algorithms.build("bernoulli_ingo", {"samples": 6, "step_size": 2.0}))
+    runs = {}
+    for batch in iterate(
+        algorithm, leading_ones, np.full(30, 0.5), np.random.default_rng(0), 20_000, -np.inf
+    ):
+        runs.setdefault(batch.state.run, []).append(batch)
+    assert len(runs) > 3
+    for k, batches_of_run in runs.items():
+        first, last = batches_of_run[0], batches_of_run[-1]
+        assert {len(batch.x) for batch in batches_of_run} == {6 * 2**k}
+        assert np.array_equal(first.state.inner.eta, np.zeros(30))
+        if k + 1 in runs:
+            assert last.told.over == Stop.FLAT
+            assert np.ptp(last.values) == 0
+    drawn = [batches_of_run[0].x[:6] for batches_of_run in runs.values()]
+    assert not any(np.array_equal(drawn[0], other) for other in drawn[1:])
+
+
+def test_what_has_no_samples_or_another_space_is_refused():
+    with pytest.raises(ValueError, match="restarts has to be null"):
+        restarting(algorithms.build("one_plus_one_ea", {}))
+    with pytest.raises(ValueError, match="no restarts of a search of a categorical space"):
+        restarting(algorithms.build("categorical_ingo", {}))
+    with pytest.raises(ValueError, match="bit strings has no region"):
+        restarting(algorithms.build("umda", {}), region=(-1.0, 1.0))
+
+
 def test_the_rules_that_end_a_run_are_those_of_its_settings():
     def first_end(**settings):
         for batch in batches(runs_of("cma_es", **settings), sphere):
@@ -234,11 +279,6 @@ def test_restarts_solve_what_one_run_does_not():
 def test_what_is_not_allowed_is_named(settings, error):
     with pytest.raises(ValueError, match=error):
         runs_of("ingo", **settings)
-
-
-def test_a_discrete_search_has_no_restarts():
-    with pytest.raises(ValueError, match="no restarts of a search of a binary space"):
-        restarting(algorithms.build("ga", {}))
 
 
 def test_samples_are_those_of_the_first_run():

@@ -145,6 +145,12 @@ class Restarts:
         return self._optimisers[run]
 
 
+class RestartsOnBits(Restarts):
+    """The same of a search of bit strings."""
+
+    space: ClassVar[str] = "binary"
+
+
 def restarting(
     optimiser: Any,
     region: Sequence[float] | None = None,
@@ -152,12 +158,13 @@ def restarting(
     xtol: float = 1e-12,
     ftol: float = 1e-12,
 ) -> Restarts:
-    """Runs of an optimiser of real vectors as long as the budget pays for a batch of the next one,
-    the k-th restart with 2ᵏ N₀ samples. Without a memory: a search goes on from its state.
+    """Runs of an optimiser as long as the budget pays for a batch of the next one, the k-th restart
+    with 2ᵏ N₀ samples. Without a memory: a search goes on from its state.
 
     A run ends where the optimiser's own does, or where all points of a batch are within xtol σ₁ of
     each other in every coordinate, or the values of a batch and the minima of the last batches
-    within ftol (``stopping.Tolerance``): one rule for all optimisers.
+    within ftol (``stopping.Tolerance``): one rule for all optimisers. On bit strings σ₁ is 1, and
+    each run starts at the probabilities of the first one.
 
     Args:
         optimiser: with its hyper-parameters; N and σ₁ are those of the first run.
@@ -168,23 +175,34 @@ def restarting(
         ftol: in units of f; 0 leaves differences that are rounding.
 
     Raises:
-        ValueError: a value that is not allowed, or an optimiser of another space.
+        ValueError: a value that is not allowed; an optimiser of another space, or without N.
 
     Source: ours; the paper has no restarts.
     """
-    if optimiser.space != "real":
-        raise ValueError(f"there are no restarts of a search of a {optimiser.space} space")
+    space = optimiser.space
+    if space not in ("real", "binary"):
+        raise ValueError(f"there are no restarts of a search of a {space} space")
+    if not hasattr(optimiser, "samples"):
+        raise ValueError("it has no samples that restarts could double: restarts has to be null")
     checks.choice("safeguard", safeguard, (True, False))
     for name, value in (("xtol", xtol), ("ftol", ftol)):
         if value != 0:
             checks.positive(name, value)
     if region is not None:
         checks.interval("region", region)
+        if space == "binary":
+            raise ValueError("a search of bit strings has no region; leave it out")
+
+    if space == "binary":
+        return RestartsOnBits(
+            lambda samples, scale: replace(optimiser, samples=samples or optimiser.samples),
+            lambda mean, rng: mean,
+            Tolerance(xtol, ftol),
+        )
     std: float = optimiser.initial_std
 
     def make(samples: int | None, scale: float) -> Any:
-        changed = {} if samples is None else {"samples": samples, "initial_std": scale * std}
-        made = replace(optimiser, **changed)
+        made = replace(optimiser, samples=samples or optimiser.samples, initial_std=scale * std)
         return Halving(made) if safeguard else made
 
     def start(mean: Array, rng: np.random.Generator) -> Array:
