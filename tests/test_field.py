@@ -191,6 +191,25 @@ def test_a_kept_run_goes_on_with_a_larger_budget(tmp_path, more):
     assert found["best"].to_pylist() == list(whole.rows["best"])
 
 
+def test_stagnation_ends_the_runs_of_cma_es_on_schaffers_f7():
+    """Near a minimum its values are rough at 1e-6, so that they never agree to 1e-12, and one run
+    goes on until the end of the budget; 15 of 15 published runs get there with restarts.
+    """
+
+    def ends(**settings):
+        parameters = {"function": 18, "dim": 5}
+        spec = replace(SPEC, algorithm="cma_es", budget=50_000, problem_parameters=parameters)
+        spec = replace(spec, restarts=SPEC.restarts | settings)
+        found = []
+        _, metadata = simulate.run(spec, 0, lambda batch: found.append(str(batch.told.over)))
+        return metadata["stop"], set(found) - {""}
+
+    assert ends(stagnation=False) == ("budget", set())
+    stop, over = ends()
+    assert stop == "target"
+    assert "stagnated" in over
+
+
 # ---- published results ---------------------------------------------------------------------------
 
 
@@ -339,7 +358,7 @@ def of_ours(factor, functions, dim=5):
 )
 def test_our_cma_es_has_to_take_what_the_published_one_takes(dim, factor, holds):
     table, known = of_ours(factor, range(1, 25), dim)
-    (row,) = golden.golden(table)
+    (row,) = golden.golden(table, dict.fromkeys(table, 10**9))
     assert (row.what, row.of, row.out_of) == (f"CMA-ES, d = {dim}", known, known)
     assert row.ratio == pytest.approx(factor, rel=0.01)
     assert row.holds == holds
@@ -348,10 +367,19 @@ def test_our_cma_es_has_to_take_what_the_published_one_takes(dim, factor, holds)
 
 def test_our_cma_es_has_to_solve_what_the_published_one_solves():
     table, known = of_ours(1.0, [1, 2, 5])
-    (row,) = golden.golden(table)
+    (row,) = golden.golden(table, dict.fromkeys(table, 10**9))
     assert (row.of, row.out_of, row.holds) == (3, known, False)
     assert known > 15
-    assert golden.golden(of_ours(1.0, [])[0])[0].holds is False
+    table = of_ours(1.0, [])[0]
+    assert golden.golden(table, dict.fromkeys(table, 10**9))[0].holds is False
+
+
+def test_what_the_published_one_solves_later_than_our_budget_is_not_asked_for():
+    solved = [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17, 18]  # within 50,000, with its restarts
+    table, known = of_ours(1.0, solved)
+    (row,) = golden.golden(table, {"bbob_5": 50_000})
+    assert (row.of, row.out_of, row.holds) == (14, 14, True)
+    assert known == 18
 
 
 def test_the_ea_has_to_take_what_is_expected():
@@ -360,7 +388,7 @@ def test_the_ea_has_to_take_what_is_expected():
     for factor, holds in ((1.0, True), (1.25, True), (1.4, False), (0.6, False), (np.inf, False)):
         ends = {problem: factor * t for problem, t in expected.items()}
         table = pd.concat([runs_of(p, "one_plus_one_ea", t, dim=n) for p, t in ends.items()])
-        rows = golden.golden({"pbo_100": table})
+        rows = golden.golden({"pbo_100": table}, {"pbo_100": 10**6})
         assert [row.what.split(",")[0][12:] for row in rows] == ["OneMax", "LeadingOnes"]
         assert [row.holds for row in rows] == [holds] * 2
         assert [row.ratio for row in rows] == pytest.approx([factor] * 2, rel=0.01)

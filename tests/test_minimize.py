@@ -29,7 +29,7 @@ from algorithms.shared.gaussian import DiagonalGaussian, Gaussian
 from algorithms.shared.guard import Guard, finite
 from algorithms.shared.interface import Ending, Samples, Stop
 from algorithms.shared.loop import iterate, quiet
-from algorithms.shared.stopping import MESSAGES, Tolerance
+from algorithms.shared.stopping import MESSAGES, Seen, Tolerance
 
 ROOT = Path(__file__).parents[1]
 NAMES = [
@@ -101,9 +101,9 @@ def test_the_penalty_in_numbers():
 
 def told(tolerance, x, batches):
     """What a tolerance says of each of these batches of values."""
-    minima, answers = [], []
+    seen, answers = Seen(), []
     for values in batches:
-        met, minima = tolerance(x, np.array(values), minima)
+        met, seen = tolerance(x, np.array(values), seen)
         answers.append(met)
     return answers
 

@@ -11,6 +11,7 @@ import algorithms
 from algorithms.shared.interface import Ending, Stop
 from algorithms.shared.loop import Position, iterate, quiet
 from algorithms.shared.restarts import Restarts, restarting
+from algorithms.shared.stopping import Seen, Tolerance
 from experiments.runs import checkpoint
 
 NAMES = ["ingo", "ingo_step", "fast_ingo", "igo", "cma_es"]
@@ -43,7 +44,7 @@ def turns(kinds, spent, limit=None):
         made.append((samples, scale))
         return algorithms.build("ingo", {"samples": samples or 10})
 
-    runs = Restarts(make, lambda mean, rng: mean, lambda x, f, m: (None, m), kinds, limit)
+    runs = Restarts(make, lambda mean, rng: mean, lambda x, f, seen: (None, seen), kinds, limit)
     state = runs.init(np.zeros(2), np.random.default_rng(0))
     for batches_of_run in spent:
         for k in range(batches_of_run):
@@ -132,6 +133,41 @@ def test_without_a_region_runs_start_around_the_first_one():
     assert len(points) > 3
     assert np.abs(points - 2.0).max() < 0.1
     assert len(np.unique(points[1:])) == points[1:].size
+
+
+def answers_to(batches, dim=2, **settings):
+    """What a tolerance says of these batches of values, whose points are far apart."""
+    seen, answers, tolerance = Seen(), [], Tolerance(0.0, 0.0, **settings)
+    for values in batches:
+        met, seen = tolerance(np.arange(2.0)[:, None] * np.ones(dim), np.array(values), seen)
+        answers.append(met)
+    return answers, seen
+
+
+def test_a_run_stagnates_once_neither_minima_nor_medians_of_its_last_batches_get_better():
+    """In numbers: 120 + 30·2/2 = 150 batches are looked at, the first 45 of them and the last."""
+    worse = [[k, k + 9.0] for k in range(400)]
+    answers, seen = answers_to(worse, stagnation=True)
+    assert answers.index("stagnated") == 149  # the 150th
+    assert (seen.batches, len(seen.minima), len(seen.medians)) == (400, 150, 150)
+    assert set(answers_to(worse)[0]) == {None}
+    better = [[-k, -k + 9.0] for k in range(400)]
+    assert set(answers_to(better, stagnation=True)[0]) == {None}
+    # one of the two suffices to go on
+    for lower, upper in ((-1.0, 1.0), (1.0, -3.0)):
+        either = [[lower * k, 1e6 + upper * k] for k in range(400)]
+        assert set(answers_to(either, stagnation=True)[0]) == {None}
+
+
+def test_it_is_a_fifth_of_all_batches_that_have_to_get_better():
+    """After 2,000 batches it is 400: the last 30 % are 120."""
+    falls = [[-k, 9.0 - k] for k in range(2000)]
+    stays = [[-2000.0 + (k % 2), -1991.0] for k in range(800)]
+    answers, seen = answers_to(falls + stays, stagnation=True)
+    wait = answers.index("stagnated") + 1 - 2000
+    assert len(seen.minima) == 560  # a fifth of 2,800
+    # the median of the first 30 % has to be past the fall
+    assert wait == pytest.approx(0.85 * 0.2 * (2000 + wait), abs=25)
 
 
 def leading_ones(x):

@@ -12,13 +12,13 @@ import numpy as np
 from . import checks
 from .halving import Halving
 from .interface import Algorithm, Array, Ending, Samples, Spread, Stop
-from .stopping import Tolerance
+from .stopping import Seen, Tolerance
 
 # Of the two kinds of runs after the first, the evaluations that they have used.
 Used = dict[str, int]
 # Which tolerance a run meets with a batch x (N, d) and its values (N,), if any; and what is to be
 # remembered of its batches.
-Tolerances = Callable[[Array, Array, list[float]], tuple[str | None, list[float]]]
+Tolerances = Callable[[Array, Array, Seen], tuple[str | None, Seen]]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Restarted:
     scale: float = 1.0  # its σ₁ over that of the first run
     large: int = 0  # runs of this kind so far
     used: Used = field(default_factory=lambda: {"large": 0, "small": 0})
-    minima: list[float] = field(default_factory=list)  # of its last batches, for the tolerances
+    seen: Seen = field(default_factory=Seen)  # of its batches, for the tolerances
     over: str = ""  # why the run before it ended, until it has told a batch of its own
     over_detail: str = ""
     ended: Ending | None = None
@@ -104,13 +104,13 @@ class Restarts:
     def tell(self, state: Restarted, samples: Samples, values: Array) -> Restarted:
         optimiser = self._of(state.run, state.samples, state.scale)
         inner = optimiser.tell(state.inner, samples, values)
-        met, minima = self.tolerances(samples.x, values, state.minima)
+        met, seen = self.tolerances(samples.x, values, state.seen)
         used = dict(state.used)
         if state.kind in used:
             used[state.kind] += len(values)
         size = getattr(inner, "batch_size", state.batch_size)
         told = replace(
-            state, inner=inner, batch_size=size, minima=minima, used=used, over="", over_detail=""
+            state, inner=inner, batch_size=size, seen=seen, used=used, over="", over_detail=""
         )
         over = inner.ended or (Ending(Stop(met)) if met else None)
         if over is None:
@@ -157,14 +157,16 @@ def restarting(
     safeguard: bool = True,
     xtol: float = 1e-12,
     ftol: float = 1e-12,
+    stagnation: bool = True,
 ) -> Restarts:
     """Runs of an optimiser as long as the budget pays for a batch of the next one, the k-th restart
     with 2ᵏ N₀ samples. Without a memory: a search goes on from its state.
 
     A run ends where the optimiser's own does, or where all points of a batch are within xtol σ₁ of
     each other in every coordinate, or the values of a batch and the minima of the last batches
-    within ftol (``stopping.Tolerance``): one rule for all optimisers. On bit strings σ₁ is 1, and
-    each run starts at the probabilities of the first one.
+    within ftol, or where it has stagnated (``stopping.Tolerance``): one rule for all optimisers. On
+    bit strings σ₁ is 1, each run starts at the probabilities of the first one, and none stagnates:
+    there values stay the same for long and then go on.
 
     Args:
         optimiser: with its hyper-parameters; N and σ₁ are those of the first run.
@@ -173,6 +175,7 @@ def restarting(
         safeguard: halve a step that would lose positive definiteness, which else ends the run.
         xtol: in units of σ₁; 0 asks for equal points.
         ftol: in units of f; 0 leaves differences that are rounding.
+        stagnation: end a run that gets no better, too.
 
     Raises:
         ValueError: a value that is not allowed; an optimiser of another space, or without N.
@@ -185,6 +188,7 @@ def restarting(
     if not hasattr(optimiser, "samples"):
         raise ValueError("it has no samples that restarts could double: restarts has to be null")
     checks.choice("safeguard", safeguard, (True, False))
+    checks.choice("stagnation", stagnation, (True, False))
     for name, value in (("xtol", xtol), ("ftol", ftol)):
         if value != 0:
             checks.positive(name, value)
@@ -211,4 +215,4 @@ def restarting(
         drawn: Array = rng.uniform(region[0], region[1], mean.size)
         return drawn
 
-    return Restarts(make, start, Tolerance(xtol * std, ftol))
+    return Restarts(make, start, Tolerance(xtol * std, ftol, stagnation))

@@ -67,7 +67,7 @@ class Search:
         algorithm = Restarts(
             self._begin,
             start=lambda u, rng: u + self.coordinates.std * rng.standard_normal(u.size),
-            tolerances=lambda u, values, minima: tolerance(self.objective.x, values, minima),
+            tolerances=lambda u, values, seen: tolerance(self.objective.x, values, seen),
             kinds="bipop",
             limit=restarts,
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.command import Command, parser
 from experiments.runs.spec import Spec
@@ -33,23 +33,36 @@ def reference_parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
-def golden(tables: Path, experiments: Iterable[str], to: Path) -> Command:
+def golden(tables: Path, experiments: Mapping[str, Experiment], to: Path) -> Command:
     """Two methods held against what is published of them.
 
     Args:
         tables: folder of the tables of all experiments.
-        experiments: whose.
+        experiments: of the study.
         to: the table, .csv.
     """
-    return Command.of(GOLDEN, tables, experiments=list(experiments), to=to)
+    return Command.of(GOLDEN, tables, experiments=json.dumps(sizes(experiments)), to=to)
 
 
 def golden_parser(about: str | None) -> argparse.ArgumentParser:
     made = parser(GOLDEN, about)
     made.add_argument("tables", type=Path, help="folder of the tables of all experiments")
-    made.add_argument("--experiments", nargs="+", required=True, help="whose")
+    made.add_argument("--experiments", type=json.loads, required=True, help="with sizes, as JSON")
     made.add_argument("--to", type=Path, required=True, help="the table, .csv")
     return made
+
+
+def sizes(experiments: Mapping[str, Experiment]) -> dict[str, dict[str, Any]]:
+    """What is said of each experiment: labels of the optimisers, runs, budget, dim."""
+    return {
+        name: {
+            "labels": e.labels,
+            "runs": e.runs,
+            "budget": next(iter(e.cells.values())).budget,
+            "dim": next(iter(e.cells.values())).problem_parameters["dim"],
+        }
+        for name, e in experiments.items()
+    }
 
 
 def standing(
@@ -62,21 +75,12 @@ def standing(
         experiments: of the study.
         figures: its pictures, with their titles.
     """
-    sizes = {
-        name: {
-            "labels": e.labels,
-            "runs": e.runs,
-            "budget": next(iter(e.cells.values())).budget,
-            "dim": next(iter(e.cells.values())).problem_parameters["dim"],
-        }
-        for name, e in experiments.items()
-    }
     return Command.of(
         STANDING,
         results / "tables",
         golden=results / "golden.csv",
         manifest=results / "manifest.json",
-        experiments=json.dumps(sizes),
+        experiments=json.dumps(sizes(experiments)),
         figures=json.dumps(dict(figures)),
         to=results / "field",
     )
