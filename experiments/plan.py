@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -309,10 +309,12 @@ class Plan:
         """What holds two methods against what is published of them."""
         return field.golden(self.results / "tables", self.experiments, self.results / "golden.csv")
 
-    def standing_command(self) -> Command:
-        """What makes the table and the page of the field."""
-        pictures = {name: self.title(name) for name in self.figures}
-        return field.standing(self.results, self.experiments, pictures)
+    def standing_command(self, of: Collection[str] | None = None) -> Command:
+        """What makes the table and the page of the field, of these experiments or all."""
+        names = self.experiments if of is None else of
+        own = {name: e for name, e in self.experiments.items() if name in names}
+        pictures = {n: self.title(n) for n, f in self.figures.items() if f["experiment"] in own}
+        return field.standing(self.results, own, pictures)
 
     # ---- claims ----
 

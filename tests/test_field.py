@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import config as configs
 from experiments import plan
 from experiments.config import ConfigError
-from experiments.field import golden, observed, reference, standing, words
+from experiments.field import golden, keep, observed, reference, standing, words
 from experiments.run import command
 from experiments.run import main as run_main
 from experiments.runs import simulate, trace
@@ -537,6 +538,27 @@ def test_the_page_bears_methods_and_experiments_that_are_not_there():
     text = words.page(rows, pd.DataFrame(columns=golden.Golden._fields), sizes, {}, {})
     assert "| IGO | 100 % | — |" in text
     assert "nan" not in text
+
+
+def test_what_is_whole_is_kept_and_the_rest_named(tmp_path):
+    over = {"study": "field", "field": {"results": str(tmp_path / "made")}}
+    config = configs.merge(configs.read(ROOT / "config.yaml", QUICK), over)
+    asked = plan.Plan.from_config(config)
+    with pytest.raises(ValueError, match=r"no experiment is whole in .*made; run: make field"):
+        keep.keep(config, tmp_path / "kept")
+    for name, dim, lost in (("bbob_5", 5, 0), ("pbo_16", 16, 1)):
+        runs = [runs_of(*cell, 100, dim=dim) for cell in asked.experiments[name].cells]
+        made = tmp_path / "made" / "tables" / name / "runs.parquet"
+        made.parent.mkdir(parents=True)
+        pd.concat(runs[lost:]).assign(title="f").to_parquet(made)
+    assert keep.keep(config, tmp_path / "kept") == ["bbob_2", "bbob_unseen_5", "pbo_16"]
+    kept = {str(p.relative_to(tmp_path / "kept")) for p in (tmp_path / "kept").rglob("*.p*")}
+    pictures = {f"figures/bbob_5{x}.{y}" for x in ("", "_groups") for y in ("png", "pdf")}
+    assert kept == pictures | {"tables/bbob_5/runs.parquet"}
+    text = (tmp_path / "kept" / "field.md").read_text()
+    assert "at d = 5" in text
+    assert "n = 16" not in text
+    assert "CMA-ES" in (tmp_path / "kept" / "golden.csv").read_text()
 
 
 # ---- COCO's own data -----------------------------------------------------------------------------

@@ -8,36 +8,61 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from experiments import command
+from experiments import config as configs
+from experiments.field import commands as field
 from experiments.paths import PUBLISHED, ROOT
-from experiments.plan import Plan, load
-from experiments.publishing import redraw
+from experiments.plan import Plan
+from experiments.publishing import manifest, redraw
 
 STUDY = "field"
 KEPT = ROOT / PUBLISHED / STUDY
 TABLES = ("runs.parquet", "best_2009.csv")  # the others are made from them
 
 
-def keep(plan: Plan, to: Path) -> None:
-    """Copy what the page is made from, and make it anew there.
+def keep(config: dict[str, Any], to: Path) -> list[str]:
+    """Copy what the page is made from, of each experiment that is whole, and make the page anew
+    there.
+
+    Args:
+        config: as merged.
+        to: folder of what is kept.
+
+    Returns:
+        The experiments that are not whole, of which nothing was copied.
 
     Raises:
-        ValueError: not all of it is there yet.
+        ValueError: none is whole.
     """
-    tables = [plan.results / "tables" / name for name in plan.experiments]
-    lacking = [str(folder) for folder in tables if not (folder / TABLES[0]).is_file()]
-    if lacking:
-        raise ValueError(f"no tables {', '.join(lacking)}; run: make field")
-    for folder in tables:
-        for name in TABLES:
-            if (folder / name).is_file():
-                target = to / "tables" / folder.name / name
+    plan = Plan.from_config(config)
+    whole = {
+        name: plan.results / "tables" / name for name in plan.experiments if _whole(plan, name)
+    }
+    if not whole:
+        raise ValueError(f"no experiment is whole in {plan.results}; run: make field")
+    for name, folder in whole.items():
+        for file in TABLES:
+            if (folder / file).is_file():
+                target = to / "tables" / name / file
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(folder / name, target)
-    for name in ("golden.csv", "manifest.json"):
-        shutil.copy(plan.results / name, to / name)
+                shutil.copy(folder / file, target)
+    done = {k: e for k, e in plan.experiments.items() if (to / "tables" / k / TABLES[0]).is_file()}
+    field.golden(to / "tables", done, to / "golden.csv").call()
+    manifest.write(config, to / "manifest.json")
     redraw.redraw(to, study=plan.study)
+    return [name for name in plan.experiments if name not in done]
+
+
+def _whole(plan: Plan, name: str) -> bool:
+    """Whether the table of an experiment is there, of all its runs."""
+    table, e = plan.results / "tables" / name / TABLES[0], plan.experiments[name]
+    return table.is_file() and len(pd.read_parquet(table, columns=["seed"])) == e.runs * len(
+        e.cells
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -46,9 +71,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--config", type=Path, nargs="+", default=[ROOT / "config.yaml"])
     args = parser.parse_args(arguments)
     try:
-        keep(load(*args.config, study=STUDY), KEPT)
+        lacking = keep(configs.merge(configs.read(*args.config), {"study": STUDY}), KEPT)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
+    if lacking:
+        print("Not run yet, so not kept:", *lacking, file=sys.stderr)
 
 
 if __name__ == "__main__":

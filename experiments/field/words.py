@@ -101,7 +101,7 @@ def page(
         "their functions and targets.",
         "",
         *_settings(table),
-        f"- {_cost([cell for cells in cost.values() for cell in cells.values()])}",
+        f"- {_cost([cell for name in sizes for cell in cost.get(name, {}).values()])}",
         "",
         "## Where INGO stands",
         "",

@@ -63,7 +63,7 @@ def redraw(
         if name in there
     }
     if plan.study:
-        tables["field"] = plan.standing_command()
+        tables["field"] = plan.standing_command(there)
     else:
         tables |= {"tables/table_1": plan.table_1_command(), "claims": plan.claims_command()}
     if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
