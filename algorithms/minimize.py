@@ -66,8 +66,9 @@ def minimize(
         nan: "worst" has points without a value count as a tenth of the batch's range worse than its
             worst value; "raise" ends with a ValueError that names the point.
         restarts: at most this many further runs, as long as the budget lasts, where a run ends
-            without the target: by turns with 2, 4, 8, … times the samples, and with the first
-            number of samples and a smaller sigma0 (``shared/restarts.py``).
+            without the target or, if another may follow, gets no better for a fifth of its
+            batches: by turns with 2, 4, 8, … times the samples, and with the first number of
+            samples and a smaller sigma0 (``shared/restarts.py``).
         safeguard: halve the step size, for that step only, where the covariance would not remain
             positive definite; draw a batch of equal values again, up to ten times in a row; let no
             Gaussian become wider than the box of its bounds. False is the paper's algorithm, whose

@@ -878,6 +878,21 @@ def test_a_callback_sees_the_end_of_each_run_and_may_end_the_search_there():
     assert alone.status == ends[0]
 
 
+def test_a_run_that_gets_no_better_is_restarted_but_for_the_last_one():
+    """Values without a direction never come within ftol of each other."""
+    values = np.random.default_rng(0)
+    found = minimize(
+        lambda x: values.random(len(x)), np.zeros(2), 1.0, "cma_es", budget=9000, seed=0,
+        restarts=2, vectorized=True,
+    )  # fmt: skip
+    assert [run["status"] for run in found.runs] == ["stagnated", "stagnated", "budget"]
+    (run,) = minimize(
+        lambda x: values.random(len(x)), np.zeros(2), 1.0, "cma_es", budget=9000, seed=0,
+        vectorized=True,
+    ).runs  # fmt: skip
+    assert run["status"] == "budget"
+
+
 def test_restarts_find_the_better_of_many_minima():
     """3-d Rastrigin from 2: one run ends in a minimum nearby, in most of five seeds."""
     asked = {"sigma0": 0.5, "budget": 60_000, "target": 1e-6, "vectorized": True}

@@ -14,7 +14,7 @@ from .interface import Array, Ending, Stop
 from .loop import Batch, iterate
 from .objective import Objective
 from .restarts import Restarts
-from .stopping import CONVERGED, Tolerance, message
+from .stopping import CONVERGED, Seen, Tolerance, message
 
 CONFIRMING = 2  # evaluations set aside for ``Search.confirm``
 
@@ -63,11 +63,17 @@ class Search:
     def search(self, restarts: int, rng: np.random.Generator) -> None:
         """The first run, and others as long as none has reached the target and budget is left."""
         u0 = self.coordinates.to_u(self.start)
-        tolerance = Tolerance(self.xtol, self.ftol)
+        tolerance = Tolerance(self.xtol, self.ftol, stagnation=restarts > 0)
+
+        def tolerances(u: Array, values: Array, seen: Seen) -> tuple[str | None, Seen]:
+            met, seen = tolerance(self.objective.x, values, seen)
+            last = len(self.begun) > restarts  # which goes on as long as it can
+            return (None if met == Stop.STAGNATED and last else met), seen
+
         algorithm = Restarts(
             self._begin,
             start=lambda u, rng: u + self.coordinates.std * rng.standard_normal(u.size),
-            tolerances=lambda u, values, seen: tolerance(self.objective.x, values, seen),
+            tolerances=tolerances,
             kinds="bipop",
             limit=restarts,
         )
