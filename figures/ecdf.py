@@ -106,8 +106,10 @@ def draw(
             _step(ax, times, right, line)
         if best is not None:
             them = best[best["function"].map("f{}".format).isin(groups[name])]
-            them = them[them["target"].isin(MEASURES[measure].targets)]
-            times = np.sort(them["evaluations"].to_numpy(dtype=float) / scale)
+            targets = MEASURES[measure].targets
+            them = them[them["target"].isin(targets)]
+            times = np.full(len(groups[name]) * len(targets), np.inf)  # where none got there
+            times[: len(them)] = np.sort(them["evaluations"].to_numpy(dtype=float) / scale)
             _step(ax, times, right, BEST_LINE)
         ax.set_xscale("log")
         ax.set_xlim(left, right)

@@ -316,13 +316,36 @@ def test_a_lead_is_over_the_same_instances_and_two_of_them_decide_nothing():
 
     def lead(seeds):
         rows = standing.standing({"bbob_5": table[table["seed"] < seeds]})
-        return words.Table(rows, shown).lead("bbob_5", "ingo")
+        (found,) = words.Table(rows, shown).leads("ingo", [("bbob_5", "all functions")]).values()
+        return found
 
     rows = standing.standing({"bbob_5": table}).set_index(["group", "algorithm"])
     ingo = rows.loc[("all functions", "ingo")]
     assert (ingo["lead_low"], ingo["lead_high"]) == pytest.approx((-20 / 51, -20 / 51))
     assert ingo["share_low"] < ingo["share"] < ingo["share_high"]
-    assert (lead(8), lead(2)) == ("behind", "not told apart from")
+    assert ingo["lead_p"] == 2 / 2**8
+    assert (lead(8), lead(2)) == (words.FEWER, words.EQUAL)
+
+
+def test_leads_are_judged_together():
+    """Holm: of four places the smallest p counts fourfold, the next one threefold."""
+    rows = pd.DataFrame(
+        {
+            "experiment": "bbob_5", "algorithm": "ingo", "group": list("abcdef"),
+            "lead": [-0.1, 0.1, -0.1, 0.1, np.nan, 0.1],
+            "lead_p": [0.02, 0.012, 0.9, 0.016, np.nan, 1],
+        }
+    )  # fmt: skip
+    table = words.Table(rows, SIZES)
+
+    def signs(groups):
+        found = table.leads("ingo", [("bbob_5", group) for group in groups])
+        return {group: sign for (_, group), sign in found.items()}
+
+    assert signs("abcd") == {"a": -1, "b": 1, "c": 0, "d": 1}
+    assert signs("abcdef") == {"a": 0, "b": 0, "c": 0, "d": 0, "f": 0}  # 5 · 0.012 is too large
+    assert signs("eg") == {}  # without a peer, and without runs
+    assert signs("a") == {"a": -1}
 
 
 def test_where_no_minimum_is_known_nothing_is_counted():
@@ -338,7 +361,7 @@ def test_a_fifth_below_the_optimum_is_not_the_optimum():
     near = runs_of("f24", "ga", np.inf, dim=100)
     near["hits"] = [[10] * sum(target >= 0.2 for target in TARGETS)]
     (row,) = standing.standing({"pbo_100": near}).itertuples()
-    assert (row.solved, row.share) == (0, 11 / 12)
+    assert (row.solved, row.share) == (0, 0.0)
 
 
 def of_ours(factor, functions, dim=5):
@@ -414,8 +437,8 @@ def test_the_measure_of_bbob_is_over_d_and_ends_at_cocos_last_target():
     assert y[x <= 2.0][-1] == pytest.approx(11 / 51)  # 10 evaluations over d = 5
     assert y[x <= 79][-1] == pytest.approx((3 * 51 + 11 - 40) / (4 * 51))
     assert y[-1] == pytest.approx((3 * 51 + 11) / (4 * 51))
-    x, y = line(ax, ecdf.BEST)
-    assert list(zip(x, y, strict=True)) == [(1.0, 0.5), (10.0, 1.0), (x[-1], 1.0)]
+    x, y = line(ax, ecdf.BEST)  # of 2·51 targets two
+    assert list(zip(x, y, strict=True)) == [(1.0, 1 / 102), (10.0, 2 / 102), (x[-1], 2 / 102)]
     assert ax.get_xlabel() == "evaluations / d"
     assert "over d = 5" in caption
     style.plt.close(figure)
@@ -476,8 +499,10 @@ def test_the_page_says_what_the_table_says():
     )
     assert "The PBO suite: 2 problems" in text
     assert "15 at n = 16 evaluations" in text
-    assert f"At d = 5 INGO reaches {share} of the targets and is not told apart from CMA-ES" in text
-    assert "(5.5 times its evaluations)" in text  # √(3·10)
+    assert (
+        f"At d = 5 INGO reaches {share} of the targets, not told apart from CMA-ES's 100 %, and "
+        "its aRT to 10⁻⁸ is 5.5 (2) times that of CMA-ES"
+    ) in text  # √(3·10)
     assert f"| INGO | {share} | 5.5 (2) |" in text
     assert "| CMA-ES | 100 % | 1 (2) |" in text
     assert "At n = 16 the optimum is found in so many runs: GA in 3/4." in text
@@ -499,8 +524,8 @@ def test_bits_are_compared_with_the_ea():
     )
     rows = standing.standing({"pbo_16": table}).set_index("algorithm")
     assert rows.loc["umda", ["ratio", "ratio_of"]].tolist() == [2.0, 1]
-    assert rows.loc["umda", "lead_low"] == pytest.approx(1 / 24)  # of 12 targets one, on one of two
-    assert rows.loc["one_plus_one_ea", "lead_high"] == 0
+    assert rows.loc["umda", ["share", "lead", "lead_low"]].tolist() == [1.0, 0.5, 0.5]
+    assert rows.loc["one_plus_one_ea", ["share", "lead", "lead_p"]].tolist() == [0.5, 0.0, 1.0]
 
 
 def test_the_advice_counts_where_a_method_is_ahead_and_where_behind():
@@ -525,10 +550,15 @@ def test_the_advice_counts_where_a_method_is_ahead_and_where_behind():
     shown = words.Table(standing.standing({"bbob_5": table, "pbo_16": bits}), sizes)
     real, binary = words._advice(shown)
     assert real == (
-        "**The right tool?** Of real vectors: INGO is ahead of CMA-ES in 1 of 3 (separable at "
-        "d = 5), behind in 1, in the others they are not told apart."
+        "**The right tool?** On real vectors INGO reaches more targets than CMA-ES in 1 of 3 "
+        "groups and dimensions (separable at d = 5), fewer in 1, and is not told apart from it in "
+        "1; its aRT to the last target over the peer's: 1 (1) at d = 5."
     )
-    assert "Discrete INGO, 1/d is ahead of the (1+1)-EA in 1 of 1 (n = 16), behind in 0" in binary
+    assert binary == (
+        "**The right tool?** On bit strings Discrete INGO, 1/d reaches the optimum in more runs "
+        "than the (1+1)-EA in 1 of 1 sizes (n = 16), fewer in 0, and is not told apart from it in "
+        "0; its aRT to the last target over the peer's: —."
+    )
 
 
 def test_the_page_bears_methods_and_experiments_that_are_not_there():
@@ -559,6 +589,13 @@ def test_what_is_whole_is_kept_and_the_rest_named(tmp_path):
     assert "at d = 5" in text
     assert "n = 16" not in text
     assert "CMA-ES" in (tmp_path / "kept" / "golden.csv").read_text()
+    made.write_bytes((tmp_path / "made" / "tables" / "bbob_5" / "runs.parquet").read_bytes())
+    (tmp_path / "made" / "tables" / "bbob_5" / "runs.parquet").unlink()
+    with pytest.raises(ValueError, match="no experiment is whole"):  # those of other cells
+        keep.keep(config, tmp_path / "kept")
+    pd.concat(runs).to_parquet(made)
+    with pytest.raises(ValueError, match=r"kept are bbob_5 too, which are not whole in .*made"):
+        keep.keep(config, tmp_path / "kept")
 
 
 # ---- COCO's own data -----------------------------------------------------------------------------

@@ -893,6 +893,21 @@ def test_a_run_that_gets_no_better_is_restarted_but_for_the_last_one():
     assert run["status"] == "budget"
 
 
+def test_a_point_without_a_value_does_not_hide_that_the_medians_get_better():
+    batches = iter(range(1000))
+
+    def falling(x):
+        middle = 1e3 - next(batches)
+        return np.array([0.0, *[middle] * (len(x) - 2), np.nan])
+
+    found = minimize(
+        falling, np.zeros(2), 1.0, "cma_es", budget=3000, seed=0, restarts=1, samples=10,
+        vectorized=True,
+    )  # fmt: skip
+    assert [run["status"] for run in found.runs] == ["budget"]
+    assert found.nit > 250
+
+
 def test_restarts_find_the_better_of_many_minima():
     """3-d Rastrigin from 2: one run ends in a minimum nearby, in most of five seeds."""
     asked = {"sigma0": 0.5, "budget": 60_000, "target": 1e-6, "vectorized": True}

@@ -149,6 +149,8 @@ def test_a_run_stagnates_once_neither_minima_nor_medians_of_its_last_batches_get
     worse = [[k, k + 9.0] for k in range(400)]
     answers, seen = answers_to(worse, stagnation=True)
     assert answers.index("stagnated") == 149  # the 150th
+    asked = {k for k, answer in enumerate(answers, 1) if answer}
+    assert asked == set(range(150, 401, 10))
     assert (seen.batches, len(seen.minima), len(seen.medians)) == (400, 150, 150)
     assert set(answers_to(worse)[0]) == {None}
     better = [[-k, -k + 9.0] for k in range(400)]
@@ -157,6 +159,24 @@ def test_a_run_stagnates_once_neither_minima_nor_medians_of_its_last_batches_get
     for lower, upper in ((-1.0, 1.0), (1.0, -3.0)):
         either = [[lower * k, 1e6 + upper * k] for k in range(400)]
         assert set(answers_to(either, stagnation=True)[0]) == {None}
+
+
+def test_no_more_than_20_000_batches_have_to_get_better():
+    many = [0.0] * 20_000
+    seen = Seen(200_009, [1.0, *many[1:]], many)
+    met, newest = Tolerance(0.0, 0.0, stagnation=True)(
+        np.arange(2.0)[:, None], np.array([0.0, 2.0]), seen
+    )
+    assert met == "stagnated"  # 2 apart, so not within ftol
+    assert (len(newest.minima), newest.minima[0]) == (20_000, 0.0)
+
+
+def test_stagnation_does_not_delay_the_tolerance_of_values():
+    """K = 10 + 30·2/2 batches, with stagnation and without."""
+    equal = [[1.0, 1.0]] * 60
+    assert [answers_to(equal, stagnation=on)[0].index("ftol") for on in (True, False)] == [39, 39]
+    fell = [[9.0, 9.5]] * 200 + equal
+    assert [answers_to(fell, stagnation=on)[0].index("ftol") for on in (False,)] == [239]
 
 
 def test_it_is_a_fifth_of_all_batches_that_have_to_get_better():
@@ -204,6 +224,20 @@ def test_on_bits_the_next_run_starts_where_the_first_did_with_twice_the_samples(
             assert np.ptp(last.values) == 0
     drawn = [batches_of_run[0].x[:6] for batches_of_run in runs.values()]
     assert not any(np.array_equal(drawn[0], other) for other in drawn[1:])
+
+
+def test_on_bits_nothing_stagnates():
+    """A GA on parity: minima and medians stay the same for hundreds of batches."""
+    algorithm = restarting(algorithms.build("ga", {"samples": 8, "patience": 1000}))
+    made = list(
+        iterate(
+            algorithm, lambda x: x.sum(axis=1) % 2, np.full(30, 0.5),
+            np.random.default_rng(0), 8 * 400, -np.inf,
+        )
+    )  # fmt: skip
+    assert sum(batch.values.min() for batch in made) < 40
+    assert len(made) == 400
+    assert {batch.state.run for batch in made} == {0}
 
 
 def test_what_has_no_samples_or_another_space_is_refused():

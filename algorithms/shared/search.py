@@ -66,7 +66,9 @@ class Search:
         tolerance = Tolerance(self.xtol, self.ftol, stagnation=restarts > 0)
 
         def tolerances(u: Array, values: Array, seen: Seen) -> tuple[str | None, Seen]:
-            met, seen = tolerance(self.objective.x, values, seen)
+            known = values[~np.isnan(values)]
+            worst = known.max() if known.size else np.nan  # as what NaN stands for counts
+            met, seen = tolerance(self.objective.x, np.where(np.isnan(values), worst, values), seen)
             last = len(self.begun) > restarts  # which goes on as long as it can
             return (None if met == Stop.STAGNATED and last else met), seen
 

@@ -36,33 +36,39 @@ def keep(config: dict[str, Any], to: Path) -> list[str]:
         The experiments that are not whole, of which nothing was copied.
 
     Raises:
-        ValueError: none is whole.
+        ValueError: none is whole, or one that is kept is not; nothing was copied.
     """
     plan = Plan.from_config(config)
-    whole = {
-        name: plan.results / "tables" / name for name in plan.experiments if _whole(plan, name)
-    }
+    whole = {name: e for name, e in plan.experiments.items() if _whole(plan, name)}
     if not whole:
         raise ValueError(f"no experiment is whole in {plan.results}; run: make field")
-    for name, folder in whole.items():
+    kept = {folder.name for folder in (to / "tables").glob("*") if folder.is_dir()}
+    if lost := sorted(kept - set(whole)):
+        raise ValueError(
+            f"kept are {', '.join(lost)} too, which are not whole in {plan.results}; run: make "
+            f"field. To keep the others alone, remove {to} first"
+        )
+    for name in whole:
         for file in TABLES:
-            if (folder / file).is_file():
+            if (plan.folder(name) / file).is_file():
                 target = to / "tables" / name / file
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(folder / file, target)
-    done = {k: e for k, e in plan.experiments.items() if (to / "tables" / k / TABLES[0]).is_file()}
-    field.golden(to / "tables", done, to / "golden.csv").call()
+                shutil.copy(plan.folder(name) / file, target)
+    field.golden(to / "tables", whole, to / "golden.csv").call()
     manifest.write(config, to / "manifest.json")
     redraw.redraw(to, study=plan.study)
-    return [name for name in plan.experiments if name not in done]
+    return [name for name in plan.experiments if name not in whole]
 
 
 def _whole(plan: Plan, name: str) -> bool:
-    """Whether the table of an experiment is there, of all its runs."""
-    table, e = plan.results / "tables" / name / TABLES[0], plan.experiments[name]
-    return table.is_file() and len(pd.read_parquet(table, columns=["seed"])) == e.runs * len(
-        e.cells
-    )
+    """Whether the table of an experiment is there, of all runs that are asked for."""
+    table, e = plan.folder(name) / TABLES[0], plan.experiments[name]
+    if not table.is_file():
+        return False
+    rows = pd.read_parquet(table, columns=["problem", "algorithm", "seed"])
+    return set(rows.itertuples(index=False, name=None)) == {
+        (*cell, seed) for cell in e.cells for seed in range(e.runs)
+    }
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,8 +4,9 @@
         --manifest results/field/manifest.json --experiments '{…}' --figures '{…}' \\
         --to results/field/field
 
-The share of (function, target, run) that were reached within the budget, aRT to the last target,
-and runs that found the optimum. Evaluations are counted at the end of a batch.
+The share of (function, target, run) that were reached within the budget (of bit strings the optimum
+is the one target), aRT to the last target, and runs that reached it. Evaluations are counted at the
+end of a batch.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import json
 from collections.abc import Iterable
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import wilcoxon
 
 from experiments.field import commands, words
 from experiments.tables import files
@@ -29,7 +32,7 @@ from problems.bbob import GROUPS
 PEERS = {"bbob": "cma_es", "pbo": "one_plus_one_ea"}  # what the others are compared with
 COLUMNS = (
     "experiment", "dim", "group", "algorithm", "share", "share_low", "share_high", "lead",
-    "lead_low", "lead_high", "solved", "runs", "ratio", "ratio_of",
+    "lead_low", "lead_high", "lead_p", "solved", "runs", "ratio", "ratio_of",
 )  # fmt: skip
 
 
@@ -40,10 +43,11 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         tables: of runs, by experiment; bbob or pbo by its name.
 
     Returns columns experiment, dim, group, algorithm; share of the targets that were reached, with
-    its 95 % interval over seeds, which are instances; lead, its difference from that of the peer on
-    the same instances; solved, runs that reached the last target, of ``runs``; ratio,
-    the geometric mean over functions of the aRT to it over the peer's, where both have one, and
-    ratio_of, the number of these functions. Functions without a known minimum are left out.
+    its 95 % interval over seeds, which are instances on bbob; lead, its difference from that of the
+    peer for the same seeds, with lead_p of Wilcoxon's signed-rank test; solved, runs that reached
+    the last target, of ``runs``; ratio, the geometric mean over functions of the aRT to it over the
+    peer's, where both have one, and ratio_of, the number of these functions. Functions without a
+    known minimum are left out.
     """
     rows = []
     for experiment, table in tables.items():
@@ -60,22 +64,38 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
             for algorithm, own in shares.items():
                 runs = of_group[of_group["algorithm"] == algorithm]
                 share = mean(own)
-                lead = mean(own - shares[peer] if peer in shares else own * np.nan)
+                difference = own - shares[peer] if peer in shares else own * np.nan
+                lead = mean(difference)
                 solutions = int((evaluations_to(runs, last(measure)) < np.inf).sum())
                 ratio, of = ratio_to_peer(of_group, algorithm, peer, last(measure))
                 rows.append(
                     (experiment, int(runs["dim"].iloc[0]), group, algorithm, share.value, share.low,
-                     share.high, lead.value, lead.low, lead.high, solutions, len(runs), ratio, of)
+                     share.high, lead.value, lead.low, lead.high, p_value(difference), solutions,
+                     len(runs), ratio, of)
                 )  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def by_seed(runs: pd.DataFrame, measure: str) -> pd.Series:
-    """The share of (function, target) that the runs of each seed reached."""
-    shares = {
-        seed: float(np.isfinite(solved(own, measure)).mean()) for seed, own in runs.groupby("seed")
-    }
+    """The share of (function, target) that the runs of each seed reached. Of bit strings the
+    optimum alone: what is 100 off it and less depends on the scale of a function.
+    """
+
+    def reached(own: pd.DataFrame) -> Any:
+        return evaluations_to(own, last("pbo")) if measure == "pbo" else solved(own, measure)
+
+    shares = {seed: float(np.isfinite(reached(own)).mean()) for seed, own in runs.groupby("seed")}
     return pd.Series(shares, dtype=float)
+
+
+def p_value(differences: pd.Series) -> float:
+    """That they are as often above 0 as below, by Wilcoxon's signed-rank test, two-sided, with the
+    zeros among the ranks (Pratt); NaN where there are none.
+    """
+    known = differences.dropna().to_numpy()
+    if not len(known):
+        return float("nan")
+    return float(wilcoxon(known, zero_method="pratt").pvalue) if known.any() else 1.0
 
 
 def mean(shares: pd.Series) -> Estimate:
