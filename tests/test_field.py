@@ -589,6 +589,8 @@ def test_what_is_whole_is_kept_and_the_rest_named(tmp_path):
     assert "at d = 5" in text
     assert "n = 16" not in text
     assert "CMA-ES" in (tmp_path / "kept" / "golden.csv").read_text()
+    best = pd.read_csv(tmp_path / "kept" / "tables" / "bbob_5" / "best_2009.csv")
+    assert set(best["function"]) == set(range(1, 25))
     made.write_bytes((tmp_path / "made" / "tables" / "bbob_5" / "runs.parquet").read_bytes())
     (tmp_path / "made" / "tables" / "bbob_5" / "runs.parquet").unlink()
     with pytest.raises(ValueError, match="no experiment is whole"):  # those of other cells

@@ -21,7 +21,7 @@ from experiments.publishing import manifest, redraw
 
 STUDY = "field"
 KEPT = ROOT / PUBLISHED / STUDY
-TABLES = ("runs.parquet", "best_2009.csv")  # the others are made from them
+RUNS = "runs.parquet"  # the other tables are made from it
 
 
 def keep(config: dict[str, Any], to: Path) -> list[str]:
@@ -49,11 +49,11 @@ def keep(config: dict[str, Any], to: Path) -> list[str]:
             f"field. To keep the others alone, remove {to} first"
         )
     for name in whole:
-        for file in TABLES:
-            if (plan.folder(name) / file).is_file():
-                target = to / "tables" / name / file
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(plan.folder(name) / file, target)
+        target = to / "tables" / name
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy(plan.folder(name) / RUNS, target)
+        if name in plan.bbob:
+            field.reference(plan.bbob[name], target / "best_2009.csv").call()
     field.golden(to / "tables", whole, to / "golden.csv").call()
     manifest.write(config, to / "manifest.json")
     redraw.redraw(to, study=plan.study)
@@ -62,7 +62,7 @@ def keep(config: dict[str, Any], to: Path) -> list[str]:
 
 def _whole(plan: Plan, name: str) -> bool:
     """Whether the table of an experiment is there, of all runs that are asked for."""
-    table, e = plan.folder(name) / TABLES[0], plan.experiments[name]
+    table, e = plan.folder(name) / RUNS, plan.experiments[name]
     if not table.is_file():
         return False
     rows = pd.read_parquet(table, columns=["problem", "algorithm", "seed"])
