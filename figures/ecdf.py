@@ -92,6 +92,8 @@ def draw(
     look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     scale = runs["dim"].max() if measure == "bbob" else 1
     right = float((runs["evaluations"] / scale).max())
+    if measure == "bbob":  # the last batch ends a little before 10⁴ d
+        right = max(right, float(f"{right:.2g}"))
     left = 1 if measure == "bbob" or right <= 100 else 100
     if panels == "groups":
         figure, axes = style.grid(len(groups), 1, 2.0)

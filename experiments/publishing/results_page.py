@@ -36,7 +36,8 @@ is and how to run it: [README](../../README.md).
 [In words](#in-words) · [Claims](#claims) · [Figures of the paper](#figures-of-the-paper) ·
 [Figures not in the paper](#figures-not-in-the-paper) · [Theory](#theory) ·
 [Claim by claim](#claim-by-claim) · [Tables](#tables) ·
-[Other readings of the text](#other-readings-of-the-text) · [Speed](#speed)"""
+[Other readings of the text](#other-readings-of-the-text) · [Speed](#speed) ·
+[INGO among the field](field/field.md)"""
 THRESHOLDS = """\
 A claim is *reproduced* if all of its parts hold, each with its whole 95 % interval; *partly* if
 some hold and some fail; *not reproduced* if all fail. What can or may be so counts as one part,
