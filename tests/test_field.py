@@ -561,12 +561,19 @@ def test_the_advice_counts_where_a_method_is_ahead_and_where_behind():
     )
 
 
+def checks_of_none():
+    return pd.DataFrame(columns=golden.Golden._fields)
+
+
 def test_the_page_bears_methods_and_experiments_that_are_not_there():
     table = runs_of("f1", "igo", 400, 200)
     rows = standing.standing({"bbob_5": table})
     sizes = {"bbob_5": {**SIZES["bbob_5"], "labels": {"igo": "IGO"}}}
-    text = words.page(rows, pd.DataFrame(columns=golden.Golden._fields), sizes, {}, {})
+    text = words.page(rows, checks_of_none(), sizes, {}, {})
     assert "| IGO | 100 % | — |" in text
+    table = pd.concat([runs_of("f1", "ingo", np.inf), runs_of("f1", "cma_es", np.inf)])
+    text = words.page(standing.standing({"bbob_5": table}), checks_of_none(), SIZES, {}, {})
+    assert "not told apart from CMA-ES's 22 %; IGO reaches —" in text
     assert "nan" not in text
 
 

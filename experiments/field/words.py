@@ -186,9 +186,9 @@ def _overall(table: Table) -> str:
     parts = [
         f"at {table.dim(e)} INGO reaches {table.share(e, 'ingo')} of the targets"
         + _than(than.get((e, ALL)), f"CMA-ES's {table.share(e, 'cma_es')}")
-        + f", and its aRT to 10⁻⁸ is {table.ratio(e, 'ingo')} times that of CMA-ES; IGO reaches "
-        f"{table.share(e, 'igo')}, Fast-INGO {table.share(e, 'fast_ingo')}, sep-CMA-ES "
-        f"{table.share(e, 'sep_cma_es')}"
+        + _times(table.ratio(e, "ingo"))
+        + f"; IGO reaches {table.share(e, 'igo')}, Fast-INGO {table.share(e, 'fast_ingo')}, "
+        f"sep-CMA-ES {table.share(e, 'sep_cma_es')}"
         for e in shown
     ]
     if not parts:
@@ -198,6 +198,10 @@ def _overall(table: Table) -> str:
         "there. The paper's sentence “competitive with CMA-ES overall” (claim 20) is judged on its "
         "own six functions; this is the same question on those of the field."
     )
+
+
+def _times(ratio: str) -> str:
+    return "" if ratio == "—" else f", and its aRT to 10⁻⁸ is {ratio} times that of CMA-ES"
 
 
 def _than(lead: int | None, other: str) -> str:
