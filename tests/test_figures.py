@@ -326,21 +326,22 @@ def test_a_png_has_256_colours_and_looks_as_it_was_drawn(drawn, tmp_path):
 )  # fmt: skip
 def test_options_of_the_command_line_reach_the_picture(tmp_path, words, wanted):
     tables.write(tmp_path, "e", tables.cell("levy", "ingo", [300.0] * 3))
+    curves("levy", "ingo", [1.0, 0.5]).to_parquet(tmp_path / "e" / "curves.parquet")
     seen = {}
 
-    def draw(runs, **options):
-        seen.update(options, runs=len(runs))
+    def draw(runs, curves, **options):
+        seen.update(options, runs=len(runs), curved=len(curves) > 1)
         return style.plt.figure(), "A caption."
 
     labels = ["--labels", '{"ingo": "INGO"}']
     arguments = [str(tmp_path / "e"), *words, *labels, "--to", str(tmp_path / "picture")]
-    files.draw_tables("convergence", "Doc.", draw, ("runs",), arguments)
-    assert seen == {**wanted, "labels": {"ingo": "INGO"}, "runs": 3}
+    files.draw_tables("convergence", "Doc.", draw, arguments)
+    assert seen == {**wanted, "labels": {"ingo": "INGO"}, "runs": 3, "curved": True}
     assert (tmp_path / "picture.md").read_text() == (
         "A caption.\n\nRuns, machine and versions: [manifest.json](../manifest.json).\n"
     )
     with pytest.raises(SystemExit):
-        files.draw_tables("convergence", "Doc.", draw, ("runs",), [*arguments, "--x", "cubic"])
+        files.draw_tables("convergence", "Doc.", draw, [*arguments, "--x", "cubic"])
 
 
 @pytest.mark.parametrize("kind", commands.OPTIONS)
