@@ -201,6 +201,7 @@ def _overall(table: Table) -> str:
 
 
 def _times(ratio: str) -> str:
+    """INGO's aRT over CMA-ES's, if there is one."""
     return "" if ratio == "—" else f", and its aRT to 10⁻⁸ is {ratio} times that of CMA-ES"
 
 
