@@ -3,14 +3,15 @@
     python -m experiments.certify 281d996
 
 Of every cell whose code has another fingerprint, the beginning of a run; of every way in which an
-optimiser's kept runs end, the cheapest of them to its end. Cells that were made anew, so that all
-kept runs are of today's code, are left out. If all data are equal, a line is added to the ledger
-(``experiments/ledger.py``), and kept traces of the old code count as traces of the new. Otherwise
-each cell that differs is named, with the first row and column that do.
+optimiser's kept runs end, with and without restarts, the cheapest of them to its end. Of the field,
+whose problems are many and of one code, each optimiser of an experiment on one of them. Cells that
+were made anew, so that all kept runs are of today's code, are left out. If all data are equal, a
+line is added to the ledger (``experiments/ledger.py``), and kept traces of the old code count as
+traces of the new. Otherwise each cell that differs is named, with the first row and column that do.
 
 Both commits are run by their own code in this environment, on this machine. Of a commit this asks
 for ``experiments.plan.load``, the plan's ``experiments`` and ``code``, and the command line of
-``experiments.run``.
+``experiments.run``; of a commit that has no field it takes the others.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from importlib.metadata import version
 from math import ceil
@@ -33,6 +35,7 @@ import pandas as pd
 from experiments import ledger
 from experiments.checkout import GitError, Tree, checked_out, git
 from experiments.command import parser
+from experiments.config import STUDIES
 from experiments.fingerprint import LIBRARIES
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import archive
@@ -50,12 +53,21 @@ CONFIGS = ("config.yaml", f"{PUBLISHED.as_posix()}/config.yaml")  # what the kep
 PROBE = """
 import json, sys
 from dataclasses import asdict
+from experiments import config
 from experiments.plan import load
-plan = load(*sys.argv[1:])
-fingerprint = getattr(plan, "fingerprint", plan.code)
-print(json.dumps([(name, *cell, asdict(spec), plan.code(name, *cell), fingerprint(name, *cell))
-                  for name, e in plan.experiments.items()
-                  for cell, spec in getattr(e, "own", e.cells).items()]))
+studies, *paths = sys.argv[1:]
+has = {"", *getattr(config, "STUDIES", ())}
+found = []
+for study in studies.split(","):
+    if study in has:
+        plan = load(*paths, **({"study": study} if study else {}))
+        fingerprint = getattr(plan, "fingerprint", plan.code)
+        found += [
+            (name, *cell, asdict(spec), plan.code(name, *cell), fingerprint(name, *cell), study)
+            for name, e in plan.experiments.items()
+            for cell, spec in getattr(e, "own", e.cells).items()
+        ]
+print(json.dumps(found))
 """
 
 Cell = tuple[str, str, str]  # experiment, problem, optimiser, as the config calls them
@@ -71,6 +83,7 @@ class Version(NamedTuple):
     spec: dict[str, Any]
     code: str  # class of the code that runs it
     fingerprint: str  # of that code itself
+    study: str = ""  # section of the config that asks for it; none: the paper's
 
     @property
     def settings(self) -> str:
@@ -91,13 +104,13 @@ class Comparison(NamedTuple):
     why: str
 
 
-def cells_of(tree: Tree) -> dict[Cell, Version]:
-    """The cells that the config of a tree asks for.
+def cells_of(tree: Tree, studies: Sequence[str] = ("",)) -> dict[Cell, Version]:
+    """The cells that the config of a tree asks for, in these sections of it.
 
     Raises:
         NotCertified: its plan cannot be made.
     """
-    code, output, errors = tree.python("-c", PROBE, *CONFIGS)
+    code, output, errors = tree.python("-c", PROBE, ",".join(studies), *CONFIGS)
     if code:
         raise NotCertified(f"{tree.commit} has no plan: {errors}")
     return {(e, p, a): Version(*its) for e, p, a, *its in json.loads(output)}
@@ -121,46 +134,53 @@ def counterparts(old: dict[Cell, Version], new: dict[Cell, Version]) -> dict[Cel
 
 def beginnings(old: dict[Cell, Version], new: dict[Cell, Version], kept: Path) -> list[Comparison]:
     """The beginning of a run of every cell whose code is of another class; of cells that are the
-    same but for their names, one.
+    same but for their names, one, and of those of a study beside the paper's one of each optimiser.
 
-    The seed comes from the new code, so that nobody chose it.
+    Seed and problem come from the new code, so that nobody chose them.
     """
     took = median_costs(kept)
-    found: dict[str, Comparison] = {}
+    alike: dict[str, list[Cell]] = {}
     for cell, before in old.items():
         its = new[cell]
         if before.code != its.code:
-            spec = Spec(**its.spec)
-            budget = min(spec.budget, max(BATCHES * batch_size(spec), ceil(SHARE * spec.budget)))
-            seconds, evaluations = took.get(cell, (0.0, budget))
-            share = min(1.0, budget / evaluations)
-            seed = int(its.fingerprint[:8], 16)
-            key = json.dumps([its, before], sort_keys=True)
-            found.setdefault(key, Comparison(cell, seed, budget, share * seconds, BEGINNING))
-    return list(found.values())
+            one = (cell[0], cell[2], its.code, before.code) if its.study else (its, before)
+            alike.setdefault(json.dumps(one, sort_keys=True), []).append(cell)
+    found = []
+    for cells in alike.values():
+        seed = int(new[cells[0]].fingerprint[:7], 16)  # less than 2³¹, as COCO's instances are
+        cell = cells[seed % len(cells) if new[cells[0]].study else 0]
+        spec = Spec(**new[cell].spec)
+        budget = min(spec.budget, max(BATCHES * batch_size(spec), ceil(SHARE * spec.budget)))
+        seconds, evaluations = took.get(cell, (0.0, budget))
+        found.append(
+            Comparison(cell, seed, budget, min(1.0, budget / evaluations) * seconds, BEGINNING)
+        )
+    return found
 
 
 def endings(changed: set[Cell], new: dict[Cell, Version], runs: pd.DataFrame) -> list[Comparison]:
-    """Of every (optimiser, stop reason) of the kept runs of these cells, the cheapest run.
+    """Of every (optimiser, stop reason) of the kept runs of these cells, with restarts and without,
+    the cheapest run.
 
     Args:
         runs: of ``kept_runs``.
     """
-    cheapest: dict[tuple[str, str], Comparison] = {}
+    cheapest: dict[str, Comparison] = {}
     for row in runs.sort_values(["seconds", *archive.KEY], na_position="last").itertuples():
         cell = (row.experiment, row.problem, row.algorithm)
         if cell in changed:
             spec = new[cell].spec
             seconds = 0.0 if pd.isna(row.seconds) else row.seconds
-            why = f"{spec['algorithm']}: {row.stop}"
+            restarts = ", restarts" if spec.get("restarts") is not None else ""
+            why = f"{spec['algorithm']}{restarts}: {row.stop}"
             found = Comparison(cell, row.seed, spec["budget"], seconds, why)
-            cheapest.setdefault((spec["algorithm"], row.stop), found)
+            cheapest.setdefault(why, found)
     return sorted(cheapest.values(), key=lambda found: found.why)
 
 
 def kept_runs(kept: Path) -> pd.DataFrame:
     """A row per kept run: experiment, problem, algorithm, seed, stop, evaluations, code, and the
-    seconds that it took where that is known.
+    seconds that it took where that is known. The field's are in tables beside ``kept``.
     """
     tables = [
         archive.stops(file).assign(experiment=file.parent.name, seed=int(file.stem))
@@ -168,7 +188,33 @@ def kept_runs(kept: Path) -> pd.DataFrame:
     ]
     columns = [*archive.KEY, "stop", "evaluations", "code"]
     runs = pd.concat(tables)[columns] if tables else pd.DataFrame(columns=columns)
-    return runs.merge(archive.kept_seconds(kept), on=list(archive.KEY), how="left")
+    runs = runs.merge(archive.kept_seconds(kept), on=list(archive.KEY), how="left")
+    return pd.concat([runs, *(tabled_runs(kept.parent / study) for study in kept_studies(kept))])
+
+
+def kept_studies(kept: Path) -> list[str]:
+    """The studies beside the paper's that have kept tables."""
+    return [study for study in STUDIES if (kept.parent / study / "tables").is_dir()]
+
+
+def tabled_runs(folder: Path) -> pd.DataFrame:
+    """The kept runs of a study that keeps tables in place of traces. What a run took, and its code,
+    are those of its cell in the manifest; of code that differs within a cell there is none.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    tables = []
+    for file in sorted(folder.glob("tables/*/runs.parquet")):
+        columns = ["problem", "algorithm", "seed", "stop", "evaluations"]
+        table = pd.read_parquet(file, columns=columns).assign(experiment=file.parent.name)
+        cells = manifest["runs"]["experiments"][file.parent.name]
+        of = [cells[f"{p}/{a}"] for p, a in zip(table["problem"], table["algorithm"], strict=True)]
+        tables.append(
+            table.assign(
+                code=[next(iter(c["code"])) if len(c["code"]) == 1 else "" for c in of],
+                seconds=[c["seconds"] / max(1, c["measured"]) for c in of],
+            )
+        )
+    return pd.concat(tables)
 
 
 def made_anew(old: dict[Cell, Version], new: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
@@ -200,13 +246,15 @@ def compare(trees: tuple[Tree, Tree], specs: tuple[Any, Any], run: Comparison, t
     for tree, spec in zip(trees, specs, strict=True):
         path = to / tree.folder.name / f"{run.seed}.parquet"
         target = [] if spec["target"] is None else ["--target", repr(spec["target"])]
+        again = spec.get("restarts")  # which older commits do not have
+        restarts = [] if again is None else ["--restarts", json.dumps(again)]
         code, _, errors = tree.python(
             "-m", "experiments.run",
             "--problem", spec["problem"], json.dumps(spec["problem_parameters"]),
             "--algorithm", spec["algorithm"], json.dumps(spec["algorithm_parameters"]),
             "--budget", str(run.budget), *target,
             "--record-every", str(spec["record_every"]),
-            "--root-seed", str(spec["root_seed"]), "--to", str(path),
+            "--root-seed", str(spec["root_seed"]), *restarts, "--to", str(path),
         )  # fmt: skip
         if code:
             return f"{tree.commit} fails: {errors}"
@@ -266,7 +314,8 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
     commits = [git(root, "rev-parse", f"{name}^{{commit}}") for name in (base, "HEAD")]
     runs = kept_runs(kept)
     with checked_out(root, *commits) as (old_tree, new_tree):
-        before, new = cells_of(old_tree), cells_of(new_tree)
+        studies = ["", *kept_studies(kept)]
+        before, new = (cells_of(tree, studies) for tree in (old_tree, new_tree))
         old = counterparts(before, new)
         unmatched = {cell for cell in new if cell not in old}
         with_runs = set(runs[list(archive.KEY[:3])].itertuples(index=False, name=None))

@@ -21,9 +21,10 @@ from tiny import CONFIG, do_run
 from experiments import certify, plan
 from experiments.certify import Version
 from experiments.checkout import Tree
-from experiments.publishing import archive
+from experiments.publishing import archive, manifest
 from experiments.runs import record, trace
 from experiments.runs.spec import Spec
+from experiments.tables import aggregate
 
 ROOT = Path(__file__).parent.parent
 CELLS = ("fast_ingo", "ingo", "es")
@@ -43,8 +44,27 @@ TINY = {
 }  # fmt: skip
 
 
+FIELD = {
+    "results": "results/field",
+    "experiments": {
+        "bbob_2": {
+            "dim": 2,
+            "budget": 5000,
+            "target": 1e-8,
+            "restarts": {"region": [-5, 5]},
+            "each_problem": {"problem": "bbob"},
+            "problems": {"f1": {"function": 1}, "f3": {"function": 3}},
+            "algorithms": {"cma_es": {}, "igo": {}},
+        }
+    },
+    "figures": {},
+}
+
+
 class Repository:
     """A copy of the project with a small study, its kept traces, and a history."""
+
+    config = TINY
 
     def __init__(self, folder):
         self.folder = folder
@@ -52,7 +72,7 @@ class Repository:
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / part, folder / part, ignore=ignored)
         (folder / ".gitignore").write_text("__pycache__\nresults/traces\n")
-        (folder / "config.yaml").write_text(yaml.safe_dump(TINY))
+        (folder / "config.yaml").write_text(yaml.safe_dump(self.config))
         published = folder / "results" / "published"
         published.mkdir(parents=True)
         (published / "config.yaml").write_text("# nothing else\n")
@@ -60,8 +80,12 @@ class Repository:
         for name in CELLS:
             do_run(study, "levy", name, 0)
         archive.pack(study, published / "traces")
+        self.keep_more(published)
         self.git("init", "--quiet")
         self.commit("first")
+
+    def keep_more(self, published):
+        """Nothing."""
 
     def git(self, *arguments):
         names = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
@@ -90,6 +114,28 @@ class Repository:
     def ledger(self):
         path = self.folder / "results" / "published" / "ledger.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+class WithField(Repository):
+    """The same with tables of the field."""
+
+    config = TINY | {"field": FIELD}
+
+    def keep_more(self, published):
+        folder = str(self.folder / "results" / "field")
+        config = self.config | {"study": "field", "field": FIELD | {"results": folder}}
+        field = plan.Plan.from_config(config)
+        cells = {
+            cell: [field.trace("bbob_2", *cell, 0)] for cell in field.experiments["bbob_2"].cells
+        }
+        for cell, (path,) in cells.items():
+            stamp = field.fingerprint("bbob_2", *cell)
+            field.trace_command("bbob_2", *cell).call("--code", stamp, "--to", path)
+        aggregate.write(
+            {cell: [Path(path) for path in paths] for cell, paths in cells.items()},
+            published / "field" / "tables" / "bbob_2",
+        )
+        manifest.write(config, published / "field" / "manifest.json")
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +172,32 @@ def test_a_new_name_is_certified_and_the_plan_asks_for_the_old_class(project):
     cells = certify.cells_of(Tree(project.folder, "HEAD"))
     assert {its.code for its in cells.values()} == old
     assert "nothing to certify" in project.certify("HEAD~2").stdout
+    assert project.ledger == [line]
+
+
+def test_the_field_is_certified_from_its_kept_tables(tmp_path):
+    """Each optimiser on one of its functions, and an ending with restarts: which a change of the
+    restarts alone turns red.
+    """
+    pytest.importorskip("cocoex", reason="make .venv/field installs it")
+    project = WithField(tmp_path)
+    restarts, old = "algorithms/shared/restarts.py", "samples, scale = 2**large * first, 1.0"
+    project.edit(restarts, (old, "scale, samples = 1.0, first * 2**large"))
+    project.commit()
+    done = project.certify()
+    assert done.returncode == 0, done.stderr
+    (line,) = project.ledger
+    assert line["cells"] == 4
+    assert line["endings"] == ["cma_es, restarts: target", "igo, restarts: budget"]
+
+    project.edit(restarts, ("first * 2**large", "first * 2**large + 1"))
+    project.commit()
+    done = project.certify()
+    assert done.returncode == 1
+    assert {text.split("/")[0] for text in done.stderr.splitlines() if ": row" in text} == {
+        "bbob_2"
+    }
+    assert "restarts: budget): row " in done.stderr
     assert project.ledger == [line]
 
 
@@ -270,9 +342,9 @@ def _runs(folder):
     return found.stdout.split()
 
 
-def version(code="a", **changes):
+def version(code="a", study="", **changes):
     spec = Spec("levy", "es", 100, None, {"dim": 4})
-    return Version(asdict(spec) | changes, code, f"{code}1")
+    return Version(asdict(spec) | changes, code, f"{code}1", study)
 
 
 def test_a_cell_is_compared_with_the_one_of_its_settings_whatever_it_is_called():
@@ -297,11 +369,23 @@ def test_a_beginning_is_three_batches_or_a_hundredth_and_one_for_cells_that_are_
     new = {cell: version("c") for cell in before}
     (found,) = certify.beginnings(before, new, tmp_path)
     assert found.budget == 3 * 10  # N = 10 at d = 4
-    assert found.seed == int("c1"[:8], 16)
+    assert found.seed == int("c1"[:7], 16)
     long = {("e", "levy", "es"): version("c", budget=10**6)}
     (found,) = certify.beginnings({("e", "levy", "es"): version(budget=10**6)}, long, tmp_path)
     assert found.budget == 10**4
     assert certify.beginnings(new, new, tmp_path) == []
+
+
+def test_of_a_study_beside_the_papers_each_optimiser_begins_on_one_problem(tmp_path):
+    cells = [("bbob_2", f"f{k}", "es") for k in range(7)]
+    old = {cell: version(study="field") for cell in cells}
+    new = {cell: version("c", study="field") for cell in cells}
+    (found,) = certify.beginnings(old, new, tmp_path)
+    assert found.cell == cells[int("c1"[:7], 16) % 7]
+    assert found.cell != cells[0]
+    others = {("bbob_2", "f1", "igo"): version("d", study="field")}
+    both = certify.beginnings(old | {cell: version() for cell in others}, new | others, tmp_path)
+    assert len(both) == 2
 
 
 def test_the_ending_of_a_kind_is_that_of_its_cheapest_run_whose_seconds_are_known():

@@ -5,12 +5,13 @@ That page, tables and pictures are made of them is tested with all that is kept 
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from experiments import plan
+from experiments import ledger, plan
 from experiments.field import golden, reference, standing
 from experiments.field.commands import sizes
 from experiments.paths import PUBLISHED, ROOT
@@ -36,6 +37,14 @@ def test_each_cell_has_all_its_runs(tables):
         runs = tables[name].groupby(["problem", "algorithm"])["seed"].agg(list)
         assert set(runs.index) == set(experiment.cells)
         assert all(seeds == list(range(experiment.runs)) for seeds in runs.map(sorted))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_their_code_is_certified_equal_to_todays(name):
+    cells = json.loads((KEPT / "manifest.json").read_text())["runs"]["experiments"][name]
+    for cell in PLAN.experiments[name].cells:
+        codes = cells["/".join(cell)]["code"]
+        assert {ledger.classes()[code] for code in codes} == {PLAN.code(name, *cell)}, cell
 
 
 @pytest.mark.parametrize("name", NAMES)

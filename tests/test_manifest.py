@@ -24,11 +24,8 @@ NONE = {"seconds": None, "cpu_seconds": None, "peak_mb": None}
 
 
 def run(cell=("levy", "es"), seed=0, stop="budget", experiment="tiny", **metadata):
-    versions = metadata.pop("versions", {"numpy": "2.0"})
-    commit = metadata.pop("commit", "c")
-    return Run(
-        experiment, cell, seed, {"stop": stop, "commit": commit, "versions": versions} | metadata
-    )
+    common = {"stop": stop, "commit": "c", "versions": {"numpy": "2.0"}, "code": "a"}
+    return Run(experiment, cell, seed, common | metadata)
 
 
 def jobs(*rows):
@@ -46,13 +43,13 @@ def test_the_cost_of_a_run_is_that_of_its_trace_else_that_of_its_job():
     assert manifest.run_cost(run(), jobs().set_index(list(archive.KEY))) == NONE
 
 
-def test_a_cell_sums_seconds_takes_the_largest_peak_and_counts_stops():
+def test_a_cell_sums_seconds_takes_the_largest_peak_and_counts_stops_and_codes():
     noted = jobs(("tiny", "levy", "es", 2, 10.0, np.nan)).set_index(list(archive.KEY))
     runs = [
         run(seed=0, stop="target", seconds=3.0, cpu_seconds=2.5, peak_mb=80.04),
         run(seed=1, stop="budget", seconds=4.004, cpu_seconds=3.5, peak_mb=70.0),
         run(seed=2, stop="budget"),
-        run(seed=3, stop="flat"),
+        run(seed=3, stop="flat", code="b"),
     ]
     assert manifest.of_cell(runs, noted) == {
         "runs": 4,
@@ -61,6 +58,7 @@ def test_a_cell_sums_seconds_takes_the_largest_peak_and_counts_stops():
         "cpu_seconds": 6.0,
         "peak_mb": 80.0,
         "stops": {"budget": 2, "flat": 1, "target": 1},
+        "code": {"a": 3, "b": 1},
     }
     assert manifest.of_cell(runs[2:], noted)["peak_mb"] is None
 

@@ -1,5 +1,5 @@
 """What a set of results comes from, in one file: config, commit, versions and machine; and of each
-cell how many runs there are, what they cost and why they stopped.
+cell how many runs there are, what they cost, why they stopped, and of which code they are.
 
     python -m experiments.publishing.manifest --config config.yaml --to results/manifest.json
 
@@ -98,7 +98,7 @@ def of_runs(runs: Iterable[Run], jobs: pd.DataFrame, plan: Plan) -> dict[str, An
 
 
 def of_cell(runs: Sequence[Run], noted: pd.DataFrame) -> dict[str, Any]:
-    """How many runs a cell has, what they cost, and why they stopped."""
+    """How many runs a cell has, what they cost, why they stopped, and the code that made them."""
     costs = pd.DataFrame([run_cost(run, noted) for run in runs], dtype=float)
     peak = costs["peak_mb"].max()
     return {
@@ -107,6 +107,7 @@ def of_cell(runs: Sequence[Run], noted: pd.DataFrame) -> dict[str, Any]:
         **{name: round(float(costs[name].sum()), 2) for name in COSTS},
         "peak_mb": None if math.isnan(peak) else round(float(peak), 1),
         "stops": _sorted(Counter(run.metadata["stop"] for run in runs)),
+        "code": _sorted(Counter(run.metadata["code"] for run in runs)),
     }
 
 
