@@ -58,7 +58,7 @@ class Table:
         """aRT over the peer's, and over how many functions: "2.1 (19)", or "—"."""
         row = self.of(experiment, algorithm)
         known = row is not None and row["ratio_of"]
-        return f"{row['ratio']:.2g} ({row['ratio_of']:g})" if known else "—"
+        return f"{_two(row['ratio'])} ({row['ratio_of']:g})" if known else "—"
 
     def solved(self, experiment: str, algorithm: str) -> str:
         """The runs that found the optimum: "240/345"."""
@@ -97,33 +97,36 @@ def page(
         cost: of the cells of each experiment, from the manifest.
     """
     table = Table(rows, sizes)
-    said = [_overall(table), _default(table), _groups(table), _bits(table), *_advice(table)]
+    said = [_overall(table), _default(table), _groups(table), _bits(table)]
     lines = [
         "# INGO among the field",
         "",
         "Made by `make field`: the optimisers on the two standard benchmarks of their field, with "
         "their functions and targets.",
         "",
-        *_settings(table),
-        f"- {_cost([cell for name in sizes for cell in cost.get(name, {}).values()])}",
-        "",
-        "## Where INGO stands",
-        "",
-        *(f"- {sentence}" for sentence in said if sentence),
+        *_for_whom(table),
         "",
         "## Table",
         "",
         *_standings(table),
         "",
+        "## In words",
+        "",
+        *(f"- {sentence}" for sentence in said if sentence),
+        "",
+        "## Pictures",
+        "",
+        *(f"![{title}](figures/{name}.png)\n" for name, title in figures.items()),
         "## Is the set-up right?",
         "",
         *(_check(check) for check in checks.itertuples()),
         "",
         CHANGED,
         "",
-        "## Pictures",
+        "## What was run",
         "",
-        *(f"![{title}](figures/{name}.png)\n" for name, title in figures.items()),
+        *_settings(table),
+        f"- {_cost([cell for name in sizes for cell in cost.get(name, {}).values()])}",
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -261,21 +264,23 @@ def _bits(table: Table) -> str:
     )
 
 
-def _advice(table: Table) -> list[str]:
-    """For whom INGO is the right tool: where it reaches more targets than the peer, and less."""
+def _for_whom(table: Table) -> list[str]:
+    """For whom INGO is the right tool: a line for each benchmark and method."""
     lines = []
     for kind, experiments, peer, methods in (
         ("On real vectors", table.real, "CMA-ES", ("ingo", "ingo_default")),
         ("On bit strings", table.binary, "the (1+1)-EA", ("bernoulli_ingo", "bernoulli_ingo_sqrt")),
     ):
-        parts = [found for name in methods if (found := _leads(table, experiments, name, peer))]
-        if parts:
-            lines.append(f"**The right tool?** {kind} {'. '.join(parts)}.")
+        for name in methods:
+            if text := _choice(table, kind, experiments, name, peer):
+                lines.append(f"- {text}")
     return lines
 
 
-def _leads(table: Table, experiments: list[str], algorithm: str, peer: str) -> str:
-    """In which groups and dimensions a method reaches more than its peer, and in which fewer."""
+def _choice(table: Table, kind: str, experiments: list[str], algorithm: str, peer: str) -> str:
+    """Whether to take a method or its peer: the one that reaches more in more groups and
+    dimensions; where that is equal, the one that is sooner in all dimensions; else either.
+    """
     places = [
         (e, group)
         for e in experiments
@@ -284,29 +289,42 @@ def _leads(table: Table, experiments: list[str], algorithm: str, peer: str) -> s
     leads = table.leads(algorithm, places)
     if not leads:
         return ""
-    named = {
-        sign: [
-            table.dim(e) if group == ALL else f"{group} at {table.dim(e)}"
-            for (e, group), lead in leads.items()
-            if lead == sign
-        ]
-        for sign in (MORE, FEWER, EQUAL)
-    }
-    of = "the optimum in more runs" if experiments == table.binary else "more targets"
-    more = f" ({'; '.join(named[MORE])})" if named[MORE] else ""
+    signs = list(leads.values())
+    more, fewer, equal = (signs.count(sign) for sign in (MORE, FEWER, EQUAL))
+    rows = [table.of(e, algorithm) for e in experiments]
+    ratios = [row["ratio"] for row in rows if row is not None and row["ratio_of"]]
+    slower = bool(ratios) and min(ratios) > 1
+    sooner = bool(ratios) and max(ratios) < 1
     label = table.methods(experiments)[algorithm]
+    if more > fewer or (more == fewer and sooner):
+        advice = f"{label} rather than {peer}"
+    elif fewer > more or slower:
+        advice = f"{peer} rather than {label}"
+    else:
+        advice = f"{label} or {peer}"
+    bits = experiments == table.binary
+    named = [
+        table.dim(e) if group == ALL else f"{group} at {table.dim(e)}"
+        for (e, group), lead in leads.items()
+        if lead == MORE
+    ]
+    what, fewer_of = ("the optimum in more runs", "in fewer") if bits else ("more targets", "fewer")
     return (
-        f"{label} reaches {of} than {peer} in {len(named[MORE])} of {len(leads)} "
-        f"{'sizes' if experiments == table.binary else 'groups and dimensions'}{more}, fewer in "
-        f"{len(named[FEWER])}, and is not told apart from it in {len(named[EQUAL])}; its aRT to "
-        f"the last target over the peer's: {_ratios(table, experiments, algorithm)}"
+        f"**{kind}, {advice}.** {label} reaches {what} than {peer} in {more} of {len(leads)} "
+        f"{'sizes' if bits else 'groups and dimensions'}"
+        + (f" ({'; '.join(named)})" if named else "")
+        + f" and {fewer_of} in {fewer}, and is not told apart from it in {equal}"
+        + _range(ratios, "the optimum" if bits else "10⁻⁸")
     )
 
 
-def _ratios(table: Table, experiments: list[str], algorithm: str) -> str:
-    """aRT over the peer's, in each dimension."""
-    found = {table.dim(e): table.ratio(e, algorithm) for e in experiments}
-    return ", ".join(f"{ratio} at {dim}" for dim, ratio in found.items() if ratio != "—") or "—"
+def _range(ratios: list[float], target: str) -> str:
+    """How aRT compares with the peer's, from the dimension with the lowest ratio to the highest."""
+    if not ratios:
+        return "."
+    low, high = _two(min(ratios)), _two(max(ratios))
+    times = low if low == high else f"{low} to {high}"
+    return f"; where both get to {target}, it takes {times} times the evaluations."
 
 
 def _standings(table: Table) -> list[str]:
@@ -361,6 +379,11 @@ def _check(check: Any) -> str:
         f"- {check.what}: {check.ratio:.2f} times the expected evaluations, allowed from "
         f"{check.low} to {check.high}: {verdict}."
     )
+
+
+def _two(ratio: float) -> str:
+    """A ratio with two digits, more if it is larger."""
+    return f"{ratio:.0f}" if ratio >= 9.95 else f"{ratio:#.2g}"
 
 
 def _capital(text: str) -> str:
