@@ -84,8 +84,9 @@ field: STUDY = study=field
 field: $(READY) $(FIELD) ## the optimisers on COCO's bbob and on pseudo-Boolean problems (hours)
 	@$(REPLICATE) $(SETTINGS)
 
-publish_field: $(READY) $(FIELD) ## keep what `make field` made
+publish_field: $(READY) $(FIELD) ## keep what `make field` made, show it in the README
 	$(BIN)/python -m experiments.field.keep --config $(CONFIGS)
+	$(BIN)/python -m experiments.publishing.readme
 
 interim: $(READY) ## figures, tables and verdicts of the runs done so far, into results/interim
 	$(BIN)/python -m experiments.publishing.interim --config $(CONFIGS)

@@ -589,6 +589,21 @@ def test_where_nobody_reaches_more_the_sooner_one_is_advised(evaluations, advice
     assert line.endswith(f"where both get to 10⁻⁸, it takes {times} times the evaluations.")
 
 
+def test_the_headline_is_of_the_largest_dimensions_that_are_there():
+    five, ten = (
+        pd.concat([runs_of("f1", "ingo", own, 100), runs_of("f1", "cma_es", 100, 100)])
+        for own in (100, np.inf)
+    )
+    runs = {"bbob_5": five, "bbob_10": ten}
+    sizes = {"bbob_5": SIZES["bbob_5"], "bbob_10": {**SIZES["bbob_5"], "dim": 10},
+             "bbob_20": {**SIZES["bbob_5"], "dim": 20}}  # fmt: skip
+    half = f"{(51 + 11) / 102:.0%}".replace("%", " %")
+    assert words.headline(standing.standing(runs), sizes) == (
+        f"At d = 10 INGO reaches {half} of COCO's targets, CMA-ES 100 %, igo —."
+    )
+    assert words.headline(standing.standing(runs), {}) == ""
+
+
 def checks_of_none():
     return pd.DataFrame(columns=golden.Golden._fields)
 

@@ -131,6 +131,27 @@ def page(
     return "\n".join(lines).rstrip() + "\n"
 
 
+def headline(rows: pd.DataFrame, sizes: Sizes) -> str:
+    """Where INGO stands in the largest dimensions of both benchmarks, as far as they are there.
+
+    Args:
+        rows: of ``standing.standing``.
+        sizes: of each experiment.
+    """
+    table, parts = Table(rows, sizes), []
+    for experiments, method, others, shown, what in (
+        (table.real, "ingo", ("cma_es", "igo"), table.share, "reaches {} of COCO's targets"),
+        (table.binary, "bernoulli_ingo", ("one_plus_one_ea",), table.solved,
+         "finds the optimum of bit strings in {} runs"),
+    ):  # fmt: skip
+        if there := [e for e in experiments if table.of(e, method) is not None]:
+            e, labels = there[-1], table.methods(experiments)
+            own = what.format(shown(e, method))
+            than = [f"{labels.get(other, other)} {shown(e, other)}" for other in others]
+            parts.append(f"at {table.dim(e)} {labels[method]} {own}, {', '.join(than)}")
+    return f"{_capital('; '.join(parts))}." if parts else ""
+
+
 def _settings(table: Table) -> list[str]:
     """What was run, and what a sceptic has to know of it."""
     lines = []

@@ -8,7 +8,12 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
+import pandas as pd
+
 from experiments.claims.verdicts import TAKES
+from experiments.field import commands, words
+from experiments.paths import PUBLISHED, ROOT
+from experiments.plan import load
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import count, number
@@ -20,7 +25,7 @@ TOLD = ("reproduced", "partly", "not reproduced")
 def headlines(study: Study) -> list[str]:
     """A line each."""
     made = []
-    for sentence in (functions, cma_es, control, discrete, theory, takes):
+    for sentence in (functions, cma_es, control, discrete, theory, field, takes):
         with suppress(Missing):
             made.append(sentence(study))
     return made
@@ -139,6 +144,16 @@ def bounds(study: Study) -> tuple[float, float, bool]:
     bound = last["theorem_5"].fillna(last["theorem_4"])
     ratio = bound / last["regret"]
     return float(ratio.min()), float(ratio.max()), holds
+
+
+def field(study: Study) -> str:
+    """INGO on the benchmarks of its field, whose page lies beside the study's."""
+    table = study.folder / "field" / "field.csv"
+    if not table.is_file():
+        raise Missing("no field")
+    sizes = commands.sizes(load(ROOT / "config.yaml", study="field").experiments)
+    page = (PUBLISHED / "field" / "field.md").as_posix()
+    return f"**[The field's benchmarks]({page}).** {words.headline(pd.read_csv(table), sizes)}"
 
 
 def takes(study: Study) -> str:
