@@ -206,6 +206,21 @@ def test_a_row_of_the_table_of_runs():
     assert (row["seed"], row["stop"], row["dim"], row["hits"]) == (4, "flat", 7, [10, 30])
 
 
+def test_problems_with_the_same_title_are_told_apart_by_their_parameters():
+    runs = pd.DataFrame(
+        [("a", "Ellipsoid"), ("b", "Ellipsoid"), ("b", "Ellipsoid"), ("c", "Levy")],
+        columns=["problem", "title"],
+    )
+    specs = {
+        "a": Spec("ellipsoid", "es", 9, None, {"dim": 4, "condition": 1.0}),
+        "b": Spec("ellipsoid", "es", 9, None, {"dim": 4}),  # with its default
+        "c": Spec("levy", "es", 9, None, {"dim": 4}),
+    }
+    assert aggregate.titles(runs, specs).tolist() == [
+        "Ellipsoid, condition 1", *["Ellipsoid, condition 1e+06"] * 2, "Levy"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("stepping", [True, False])
 def test_steps_of_an_environment_have_a_curve_where_there_are_any(tmp_path, stepping):
     run = record.Record(hits=[])

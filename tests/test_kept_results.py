@@ -82,12 +82,15 @@ def test_the_rows_of_a_table_of_runs_are_the_last_ones_of_the_kept_traces(experi
         for cell, runs in of_table(experiment, kept_cells).items()
         for run in runs.values()
     ]
+    specs = {p: e.cells[p, a] for e in [PLAN.experiments[experiment]] for p, a in e.cells}
+    table = pd.DataFrame(rows)
+    table["title"] = aggregate.titles(table, specs)
     own, kept = (
         frame.assign(hits=frame["hits"].map(list))
         .sort_values([*CELL, "seed"], ignore_index=True)
         .fillna({"dim": -1})  # none, of control
         for frame in (
-            files.rounded(pd.DataFrame(rows)),
+            files.rounded(table),
             pd.read_parquet(TABLES / experiment / "runs.parquet"),
         )
     )

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+import problems
 from experiments.runs import trace
 from experiments.runs.spec import Spec
 from experiments.tables import commands, files
@@ -103,6 +104,7 @@ def aggregate(
             named, with what to do.
     """
     rows, curves, broken = [], [], []
+    specs: dict[str, Spec] = {}  # one of each problem
     for (problem, algorithm), paths in cells.items():
         label = {"problem": problem, "algorithm": algorithm}
         cell = []
@@ -114,6 +116,7 @@ def aggregate(
                 broken.append(str(error))
             else:
                 cell.append(table.to_pandas())
+                specs[problem] = Spec.recorded(metadata)
                 rows.append({**label, **run_row(cell[-1], metadata)})
         if cell:
             stepping = any(run["environment_steps"].iloc[-1] for run in cell)
@@ -123,7 +126,34 @@ def aggregate(
             ]
     if broken:
         raise ValueError("\n".join(broken))
-    return pd.DataFrame(rows), pd.concat(curves, ignore_index=True)
+    runs = pd.DataFrame(rows)
+    return runs.assign(title=titles(runs, specs)), pd.concat(curves, ignore_index=True)
+
+
+def titles(runs: pd.DataFrame, specs: Mapping[str, Spec]) -> pd.Series:
+    """The titles of the runs. Where problems have the same one, the parameters in which they differ
+    come after it.
+
+    Args:
+        specs: one of each problem.
+    """
+    made = runs["title"].copy()
+    for title, rows in runs.groupby("title"):
+        alike = list(rows["problem"].unique())
+        if len(alike) == 1:
+            continue
+        own = {p: problems.defaults(specs[p].problem) | specs[p].problem_parameters for p in alike}
+        first = own[alike[0]]
+        differ = [key for key in first if any(its.get(key) != first[key] for its in own.values())]
+        for problem, its in own.items():
+            what = [f"{key} {_short(its[key])}" for key in differ if key in its]
+            here = (runs["title"] == title) & (runs["problem"] == problem)
+            made[here] = ", ".join([str(title), *what])
+    return made
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def check(path: Path, metadata: dict[str, Any], key: str) -> None:
