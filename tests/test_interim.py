@@ -54,7 +54,7 @@ def test_pictures_and_verdicts_say_how_many_runs_they_are_of(config, capsys):
     }  # fmt: skip
     assert "tiny: 3 of 8 runs" in capsys.readouterr().out
     claims = pd.read_csv(folder / "claims.csv")
-    assert set(claims.loc[claims["figure"] == "figure_1", "verdict"]) == {"not tested"}
+    assert set(claims.loc[claims["figure"] == "figure_1", "verdict"]) == {"not run"}
 
 
 def test_runs_of_other_settings_do_not_count(config, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def test_what_has_no_value_has_no_interval_and_is_not_judged(tmp_path):
              "than": "other", "column": "best", "at_most": 0.1}  # fmt: skip
     row = judge(claim(ratio), Tables(tmp_path))
     assert np.isnan([row["value"], row["low"], row["high"]]).all()
-    assert row["verdict"] == "not tested"
+    assert row["verdict"] == "inconclusive"
     assert row["why"].endswith("Has no value: final_ratio(p, lost, other, best).")
 
 
@@ -106,7 +107,7 @@ def test_a_resample_without_a_value_widens_the_interval():
 
 
 @pytest.mark.parametrize(
-    ("n", "verdict"), [(1, "not tested"), (5, "not tested"), (6, "reproduced")]
+    ("n", "verdict"), [(1, "inconclusive"), (5, "inconclusive"), (6, "reproduced")]
 )
 @pytest.mark.parametrize("measure", ["linearity", "slowdown"])
 def test_a_handful_of_runs_decides_nothing(tmp_path, n, verdict, measure):
@@ -163,7 +164,9 @@ def test_two_that_never_get_there_have_no_ratio(made):
     e = MEASURES["slowdown"](made, "e", "p", "never", "lost")
     assert np.isnan([e.value, e.low, e.high]).all()
     never = {"measure": "slowdown", "experiment": "e", "problem": "p", "algorithm": "never"}
-    assert judge(claim({**never, "than": "lost", "at_least": 1.0}), made)["verdict"] == "not tested"
+    assert (
+        judge(claim({**never, "than": "lost", "at_least": 1.0}), made)["verdict"] == "inconclusive"
+    )
 
 
 def test_linearity_sees_a_bend(tmp_path):
@@ -482,12 +485,12 @@ def part(algorithm, **bounds):
         ([part(["fast", "slow"], at_least=0.8), part("never", at_most=0.2)], "reproduced"),
         ([part(["fast", "never"], at_least=0.8)], "partly"),
         ([part("never", at_least=0.8)], "not reproduced"),
-        ([part("half", at_least=0.5)], "not tested"),  # 0.3 to 0.7: the runs cannot tell
-        ([part("half", at_least=0.5), part("fast", at_least=0.8)], "not tested"),
+        ([part("half", at_least=0.5)], "inconclusive"),  # 0.3 to 0.7: the runs cannot tell
+        ([part("half", at_least=0.5), part("fast", at_least=0.8)], "inconclusive"),
         ([part("half", at_least=0.5), part(["fast", "never"], at_least=0.8)], "partly"),
-        ([part("half", at_least=0.5), part("never", at_least=0.8)], "not tested"),
+        ([part("half", at_least=0.5), part("never", at_least=0.8)], "inconclusive"),
         ([part(["never", "lost"], at_least=0.8)], "not reproduced"),
-        ([part("fast", at_least=0.8), part("absent", at_least=0.8)], "not tested"),
+        ([part("fast", at_least=0.8), part("absent", at_least=0.8)], "inconclusive"),
     ],
 )
 def test_verdicts(made, parts, verdict):
@@ -500,12 +503,12 @@ def test_verdicts(made, parts, verdict):
         ("can", ["fast", "never"], "reproduced"),
         ("may", ["never", "fast"], "reproduced"),
         ("can", ["never", "lost"], "not reproduced"),
-        ("can", ["never", "half"], "not tested"),
-        ("can", ["never", "absent"], "not tested"),
+        ("can", ["never", "half"], "inconclusive"),
+        ("can", ["never", "absent"], "inconclusive"),
         ("can", ["fast", "absent"], "reproduced"),
         ("overall", ["fast", "slow", "never"], "reproduced"),
         ("overall", ["fast", "never"], "not reproduced"),
-        ("overall", ["fast", "slow", "half", "never"], "not tested"),
+        ("overall", ["fast", "slow", "half", "never"], "inconclusive"),
         ("overall", ["fast", "never", "lost", "half"], "not reproduced"),
         ("overall", ["fast", "slow", "half"], "reproduced"),
         ("all", ["fast", "never"], "partly"),
@@ -565,8 +568,13 @@ def test_other_readings_are_judged_beside_the_claim(made):
 @pytest.mark.parametrize(
     ("algorithms", "verdict", "decides", "counted"),
     [
-        (["fast", "absent"], "not tested", "fast", "1 of 2 parts hold. Not run:"),
-        (["never", "absent"], "not tested", "never", "0 of 2 parts hold. Fails: success_rate(p, n"),
+        (["fast", "absent"], "inconclusive", "fast", "1 of 2 parts hold. Not run:"),
+        (
+            ["never", "absent"],
+            "inconclusive",
+            "never",
+            "0 of 2 parts hold. Fails: success_rate(p, n",
+        ),
         (["fast", "absent", "never"], "partly", "never", "1 of 3 parts hold. Fails: success_rate"),
     ],
 )
@@ -579,14 +587,14 @@ def test_a_part_without_runs_is_said_and_the_others_are_judged(
     assert row["why"].endswith("Not run: no runs of absent on p in e.")
 
 
-def test_a_reading_without_runs_is_not_tested(made):
+def test_a_reading_without_runs_is_not_run(made):
     entry = claim(part("fast", at_least=0.8)) | {"readings": {"none": {"algorithm": "absent"}}}
-    assert judge(entry, made)["why"].endswith("With none: not tested, 0 of 1.")
+    assert judge(entry, made)["why"].endswith("With none: not run, 0 of 1.")
 
 
 def test_a_missing_table_is_said(tmp_path):
     row = judge(claim(part("fast", at_least=0.8)), Tables(tmp_path))
-    assert row["verdict"] == "not tested"
+    assert row["verdict"] == "not run"
     assert row["why"] == "no table e/runs.parquet"
     with pytest.raises(Missing):
         Tables(tmp_path).runs("e", "p", "a")
@@ -602,12 +610,23 @@ def others(entry):
     return [*entry.get("readings", {}).values(), *entry.get("takes", {}).values()]
 
 
+def test_the_claims_that_were_changed_with_the_outcome_known_are_those_of_the_list():
+    header = verdicts.CLAIMS.read_text(encoding="utf-8").partition("\n- id:")[0]
+    changed = header.partition("once results had been seen (outcome known):\n")[2]
+    listed = set()
+    for numbers in re.findall(r"(?m)^#   (\d[\d, ]*\d|\d|\d+ to \d+)  ", changed):
+        first, to, last = numbers.partition(" to ")
+        listed |= set(range(int(first), int(last) + 1)) if to else set(map(int, numbers.split(",")))
+    assert listed == {entry["id"] for entry in CLAIMS if entry["fixed"] == "known"}
+
+
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_every_claim_is_whole(entry):
     """Known measures with their own arguments, a threshold for each part, a reason, a place."""
     assert set(entry) - {"readings", "takes"} == {
-        "id", "claim", "quantifier", "place", "figure", "why", "parts",
+        "id", "claim", "quantifier", "fixed", "place", "figure", "why", "parts",
     }  # fmt: skip
+    assert entry["fixed"] in verdicts.FIXED
     assert all(entry.values())
     assert entry["quantifier"] in verdicts.QUANTIFIERS
     entries = list(entry["parts"])
@@ -631,7 +650,7 @@ def test_every_claim_is_whole(entry):
 
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
-    """A name that is run nowhere would turn a claim into "not tested" without a word."""
+    """A name that is run nowhere would turn a claim into "not run" without a word."""
     theory = {f"theory_{name}" for name in CONFIG.theory}
     assert entry["figure"] in CONFIG.figures.keys() | theory
     for changes in ({}, *others(entry)):
@@ -700,7 +719,7 @@ def test_thresholds_are_those_that_were_fixed():
         23: [bound, fall, ("exponent", None, 1.0), bound, *[("ratio", None, 1.0)] * 2],
         24: [("largest", None, 4.5)],
         25: [("largest", None, 1e-4)],
-        26: [("hyper_parameters", None, 0.99), ("hyper_parameters", None, 1.0)],
+        26: [("hyper_parameters", None, 0.99), ("hyper_parameters", None, 0.99)],
         27: [("largest", None, 4.5)],
         28: [bound],
         29: [wins],

@@ -73,6 +73,7 @@ class Part:
 
 TAKES = "What it would take,"  # before the name of such a thing in the reasons
 QUANTIFIERS = ("all", "can", "may", "overall")
+FIXED = ("before", "reduced", "known")  # when a claim's parts and thresholds were
 
 
 @dataclass(frozen=True)
@@ -193,13 +194,16 @@ class Judgement:
     @property
     def verdict(self) -> str:
         """All statements hold: reproduced. Some hold and some fail: partly. All fail: not
-        reproduced. Otherwise not tested: there are too few runs, or none.
+        reproduced. Otherwise inconclusive: the runs are too few; or not run, if there are none.
         """
         outcomes = [judged.holds for judged in self.statements]
         if True in outcomes and False in outcomes:
             return "partly"
         if None in outcomes:
-            return "not tested"
+            some = any(
+                isinstance(f, Estimate) for judged in self.statements for _, f in judged.found
+            )
+            return "inconclusive" if some else "not run"
         return "reproduced" if True in outcomes else "not reproduced"
 
     @property

@@ -16,8 +16,14 @@ import algorithms
 from experiments.theory import shared
 
 OURS = ("ingo", "ingo_step", "fast_ingo", "igo", "es")
-# of ours, for what is none of the paper's methods
-READINGS = {("fast_ingo", "flat"), ("igo", "shaping"), ("ingo", "mean_step_size")}
+# of ours, for what is none of the paper's methods, or a choice that the paper leaves open
+READINGS = {
+    *((name, "ddof") for name in OURS),
+    ("fast_ingo", "flat"),
+    ("fast_ingo", "mean_step"),
+    ("igo", "shaping"),
+    ("ingo", "mean_step_size"),
+}
 USER = ("popsize", "sigma0")  # λ and σ₀, which a user of CMA-ES sets
 # λ again, what follows from μ and the weights, and what only saves time
 DERIVED = ("dimension", "lam", "chiN", "mueff", "lazy_gap_evals")
