@@ -22,6 +22,7 @@ from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import (
     archive,
     cost,
+    findings,
     footprint,
     grids,
     headlines,
@@ -105,7 +106,7 @@ def test_no_number_of_a_result_stands_outside_the_blocks():
         outside = readme.block(name).sub("", outside)
     prose = re.sub(r"```.*?```|`[^`]*`|\([^)]*\)", "", outside, flags=re.DOTALL)
     numbers = set(re.findall(r"(?<![\w-])\d[\d.,]*\d|(?<![\w-])\d(?!\w)", prose))
-    assert numbers <= {"3.11", "0.01", "4"}  # Python; step size of ES; Figure 4
+    assert numbers <= {"3.11", "0.01", "1", "4"}  # Python; step size of ES; figures
 
 
 def test_symbols_have_one_spelling():
@@ -115,8 +116,8 @@ def test_symbols_have_one_spelling():
         assert not re.findall(r"\bl1[-/]|\bl½|ℓ1\b|ℓ_|ℓ\{|L1-|ℓ1/2", prose), path
 
 
-def test_claims_that_are_not_tested_say_what_has_not_been_run(kept):
-    untested = kept.claims[kept.claims["verdict"] == "not tested"]
+def test_claims_that_are_open_say_what_has_not_been_run(kept):
+    untested = kept.claims[kept.claims["verdict"].isin(["inconclusive", "not run"])]
     assert all("no table" in why or "Too few runs to tell" in why for why in untested["why"])
 
 
@@ -404,6 +405,51 @@ def test_headlines_follow_the_tables_and_are_left_out_without_them(tmp_path):
     assert line == (
         "**CMA-ES** needs fewer evaluations than INGO on Discus (500 against 1.00k); it does not "
         "reach the target on Levy, where INGO does."
+    )
+
+
+def test_findings_name_the_verdicts_where_their_claims_differ(kept):
+    verdicts = kept.claims.set_index("id")["verdict"]
+    for group, texts in findings.findings(kept).items():
+        for text in texts:
+            said = re.findall(r"\[(\d+)\]\(#claim-\d+\)((?: \w+)*)", text)
+            assert said
+            its = {int(claim): verdict.strip() for claim, verdict in said}
+            if any(its.values()):
+                assert group == "partly"
+                assert its == verdicts[list(its)].to_dict()
+                assert len(set(its.values())) > 1
+            else:
+                assert set(verdicts[list(its)]) == {group}
+
+
+def test_the_first_standard_deviations_of_igo_are_those_of_the_tables(kept):
+    """Told apart from the tables: σ₁ = 5 on the sphere, and the runs from wider starts."""
+    text = findings._starts(kept)
+    runs = kept.tables.table("robustness").set_index(["problem", "algorithm"])
+    art = {
+        name: runs.loc[("ellipsoid_1", name), "evaluations"].sum()
+        / (runs.loc[("ellipsoid_1", name), "stop"] == "target").sum()
+        for name in ("igo_5", "ingo_0.5")
+    }
+    ratio = f"{art['igo_5'] / art['ingo_0.5']:.2g}"
+    assert f"Ellipsoid, condition 1, from σ₁ = 5 in 10 of 10 runs ({ratio})" in text
+    assert "Levy" not in text
+    wide = kept.tables.table("wide_starts")
+    most = (wide["stop"] == "target").groupby(wide["algorithm"]).sum()
+    igo, ingo = (most[most.index.str.startswith(name)].max() for name in ("igo_", "ingo_"))
+    assert text.endswith(f"IGO reaches it in up to {igo} of 10 runs, INGO in {ingo}.")
+    assert igo > ingo
+
+
+def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):
+    why = "b. 1 of 2 parts hold. What it would take, the Right Thing: {}, 1 of 1."
+    rows = [(1, "reproduced"), (2, "reproduced"), (3, "not reproduced"), (4, "not run")]
+    table = pd.DataFrame({"id": [k for k, _ in rows], "why": [why.format(v) for _, v in rows]})
+    table.to_csv(tmp_path / "claims.csv", index=False)
+    assert headlines.takes(Study(tmp_path, plan.load(write_config(tmp_path)))) == (
+        "**What it would take.** Claims 1 and 2 with the Right Thing: reproduced; claim 3 with the "
+        "Right Thing: not reproduced."
     )
 
 

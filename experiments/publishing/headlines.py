@@ -73,10 +73,17 @@ def control(study: Study) -> str:
     if not {"fast_ingo", "es", "asebo"} <= set(by_task):
         raise Missing("no ASEBO")
     below = [int((by_task["fast_ingo"] < by_task[other]).sum()) for other in ("es", "asebo")]
+    titles = study.titles("figure_2")
+    iterations = study.tables.table("figure_2").groupby("problem")["iteration"].max()
+    fewer = [
+        f"{titles[task]}: {n} of {iterations.max()} iterations"
+        for task, n in iterations.items()
+        if n < iterations.max()
+    ]
     return (
         f"**Control.** The average reward of Fast-INGO is below that of ES on {below[0]} of "
         f"{len(by_task)} tasks and below that of ASEBO on {below[1]}; the paper reports the "
-        "opposite."
+        f"opposite{f' ({listed(fewer)})' if fewer else ''}."
     )
 
 
@@ -148,22 +155,45 @@ def bounds(study: Study) -> tuple[float, float, bool]:
 
 def field(study: Study) -> str:
     """INGO on the benchmarks of its field, whose page lies beside the study's."""
+    page = (PUBLISHED / "field" / "field.md").as_posix()
+    return f"**[The field's benchmarks]({page}).** {words.headline(_field(study))}"
+
+
+def on_bbob(study: Study, first: str, second: str) -> str:
+    """What two methods reach of COCO's targets, in the largest dimension in which both are."""
+    table = _field(study)
+    there = [e for e in table.real if all(table.of(e, a) is not None for a in (first, second))]
+    if not there:
+        raise Missing("no such methods on bbob")
+    e, labels = there[-1], table.methods(there)
+    return (
+        f"{labels[first]} reaches {table.share(e, first)} of the targets at {table.dim(e)}, "
+        f"{labels[second]} {table.share(e, second)}"
+    )
+
+
+def _field(study: Study) -> words.Table:
+    """The table of standings that lies beside the study's own."""
     table = study.folder / "field" / "field.csv"
     if not table.is_file():
         raise Missing("no field")
     sizes = commands.sizes(load(ROOT / "config.yaml", study="field").experiments)
-    page = (PUBLISHED / "field" / "field.md").as_posix()
-    return f"**[The field's benchmarks]({page}).** {words.headline(pd.read_csv(table), sizes)}"
+    return words.Table(pd.read_csv(table), sizes)
 
 
 def takes(study: Study) -> str:
     """What claims that are not wholly reproduced would take, as far as it has been run."""
     if not (study.folder / "claims.csv").is_file():
         raise Missing("no claims")
-    found = []
+    found: dict[tuple[str, str], list[str]] = {}
     for claim in study.claims.itertuples():
         for name, verdict in re.findall(rf"{TAKES} ([^:]+): ({'|'.join(TOLD)}), ", claim.why):
-            found.append(f"{claim.id}: {name} ({verdict})")
+            found.setdefault((name, verdict), []).append(str(claim.id))
     if not found:
         raise Missing("nothing that a claim would take has been run")
-    return f"**What it would take**, by claim. {'; '.join(found)}."
+    parts = [
+        f"{'claims' if len(ids) > 1 else 'claim'} {listed(ids)} with {name}: {verdict}"
+        for (name, verdict), ids in found.items()
+    ]
+    text = "; ".join(parts)
+    return f"**What it would take.** {text[0].upper()}{text[1:]}."

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.claims.verdicts import FIXED
 from experiments.paths import PUBLISHED, ROOT
 from experiments.plan import load
 from experiments.publishing import findings, grids, verdicts_page
@@ -40,12 +41,14 @@ is and how to run it: [README](../../README.md).
 [INGO among the field](field/field.md)"""
 THRESHOLDS = """\
 A claim is *reproduced* if all of its parts hold, each with its whole 95 % interval; *partly* if
-some hold and some fail; *not reproduced* if all fail. What can or may be so counts as one part,
-for which one case suffices; what is so overall, as one for which most cases suffice. Where the
-paper has one step size, a claim is judged over others too. Most thresholds were fixed before the
-full runs, after trials of one or two seeds. [claims.yaml](../../experiments/claims/claims.yaml)
-lists those that were not, and all that was changed once results had been seen. The table as data:
-[claims.csv](claims.csv)."""
+some hold and some fail; *not reproduced* if all fail; *inconclusive* if none fails or none holds,
+and of the others the intervals are too wide to tell; *not run* if there are no runs. What can or
+may be so counts as one part, for which one case suffices; what is so overall, as one for which most
+cases suffice. Where the paper has one step size, a claim is judged over others too. Parts and
+thresholds of {before} claims are those of before the full runs, after trials of one or two seeds;
+those of {reduced} were written after runs of a reduced size; of {known}, marked °, some were
+changed or added once results had been seen. [claims.yaml](../../experiments/claims/claims.yaml)
+lists all that was changed. The table as data: [claims.csv](claims.csv)."""
 
 
 def page(study: Study) -> str:
@@ -79,7 +82,8 @@ def _in_words(study: Study) -> Iterator[str]:
 
 def _claims(study: Study) -> Iterator[str]:
     yield "## Claims"
-    yield THRESHOLDS
+    fixed = [claim["fixed"] for claim in verdicts_page.written().values()]
+    yield THRESHOLDS.format(**{when: fixed.count(when) for when in FIXED})
     table = verdicts_page.table(study)
     yield table.about
     yield table.markdown()

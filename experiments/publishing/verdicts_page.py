@@ -17,7 +17,7 @@ from experiments.publishing.symbols import plain
 from experiments.publishing.words import asked, number, sentence
 from experiments.tables.estimates import Estimate
 
-ORDER = ("reproduced", "partly", "not reproduced", "not tested")
+ORDER = ("reproduced", "partly", "not reproduced", "inconclusive", "not run")
 SEGMENT = re.compile(
     r"(?<=\.) (?=Fails: |Too few runs to tell: |Has no value: |Not run: |\d+ of \d+ (?:parts|cases)"
     rf"|[A-Z][^:]*: (?:{'|'.join(ORDER)}), \d+ of)"
@@ -78,10 +78,14 @@ def table(study: Study) -> Grid:
         claim = claims[c.id]
         holding = Reasons.of(c.why, claim).holding
         verdict = f"**{c.verdict}**" + (f", {holding} parts" if holding else "")
-        rows.append([f"[{c.id}](#claim-{c.id})", plain(c.claim), verdict, _part(study, claim, c)])
+        late = "°" if claim["fixed"] == "known" else ""
+        rows.append(
+            [f"[{c.id}](#claim-{c.id}){late}", plain(c.claim), verdict, _part(study, claim, c)]
+        )
     about = (
         "Of each claim one part is shown: the first that fails; if none fails, the first that is "
-        "inconclusive because of too few runs; otherwise the first. Intervals are 95 %."
+        "inconclusive because of too few runs; otherwise the first. Intervals are 95 %. °: some of "
+        "the parts or thresholds were changed or added once results had been seen."
     )
     return Grid("Verdicts", about, ["", "the paper says", "verdict", "measured"], rows, 4)
 

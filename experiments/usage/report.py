@@ -51,6 +51,7 @@ class Cell:
         self.median = Rank.of(row)
         self.low, self.high = Rank.of(row, "_low"), Rank.of(row, "_high")
         some = 0 < row["solved"] < row["runs"]
+        self.solved = f"{row['solved']} of {row['runs']} runs"
         self.share = f" ({row['solved']}/{row['runs']})" if some else ""
 
     def ahead(self, other: Cell) -> bool:
@@ -65,7 +66,7 @@ class Cell:
         """Within a sentence."""
         value = number(self.median.value)
         what = f"error {value}" if self.median.unsolved else f"solved after {value} evaluations"
-        return f"{self.method}: {what}"
+        return f"{self.method}: {what}{self.share and f', solved in {self.solved}'}"
 
 
 class Row:
