@@ -11,6 +11,7 @@ UV := uv==0.13.9
 VENV ?= .venv
 READY := $(if $(filter .venv,$(VENV)),.venv/ready $(if $(PROFILE),.venv/slurm))
 FIELD := $(if $(filter .venv,$(VENV)),.venv/field) # the packages of the benchmarks of the field
+KEPT_FIELD := $(if $(wildcard results/published/field),$(FIELD)) # where there are results of them
 BIN := $(VENV)/bin
 # laid over config.yaml, one over the other: CONFIG="results/published/config.yaml mine.yaml"
 CONFIG ?= config.yaml
@@ -106,7 +107,7 @@ usage: $(READY) ## INGO beside CMA-ES, L-BFGS-B and random search at equal budge
 film: $(READY) ## a trained policy at work (needs EGL, and one run of Figure 2)
 	@$(REPLICATE) --figure film $(SETTINGS)
 
-figures: $(READY) $(if $(wildcard results/published/field),$(FIELD)) ## figures, tables and verdicts anew from the kept tables, without a run
+figures: $(READY) $(KEPT_FIELD) ## figures, tables and verdicts anew from the kept tables, without a run
 	$(BIN)/python -m experiments.publishing.redraw results/published
 	[ ! -d results/published/field ] || \
 		$(BIN)/python -m experiments.publishing.redraw results/published/field --study field
@@ -122,7 +123,7 @@ publish: $(READY) ## keep what is in results (TABLES=results/interim/tables), sh
 restore: $(READY) ## the kept traces into results, so that `make replicate` runs only the rest
 	$(BIN)/python -m experiments.publishing.archive restore --config $(CONFIGS) > /dev/null
 
-certify: $(READY) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
+certify: $(READY) $(KEPT_FIELD) ## show that this commit makes the data of another: make certify BASE=HEAD~1 (minutes)
 	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
 test: $(READY) $(FIELD) ## the test suite

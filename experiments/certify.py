@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from hashlib import sha256
 from importlib.metadata import version
 from math import ceil
 from pathlib import Path
@@ -132,13 +133,18 @@ def counterparts(old: dict[Cell, Version], new: dict[Cell, Version]) -> dict[Cel
     return found
 
 
-def beginnings(old: dict[Cell, Version], new: dict[Cell, Version], kept: Path) -> list[Comparison]:
+def beginnings(
+    old: dict[Cell, Version], new: dict[Cell, Version], runs: pd.DataFrame
+) -> list[Comparison]:
     """The beginning of a run of every cell whose code is of another class; of cells that are the
     same but for their names, one, and of those of a study beside the paper's one of each optimiser.
 
-    Seed and problem come from the new code, so that nobody chose them.
+    Seed and problem come from the new code and the cell's names, so that nobody chose them.
+
+    Args:
+        runs: of ``kept_runs``.
     """
-    took = median_costs(kept)
+    took = median_costs(runs)
     alike: dict[str, list[Cell]] = {}
     for cell, before in old.items():
         its = new[cell]
@@ -147,8 +153,10 @@ def beginnings(old: dict[Cell, Version], new: dict[Cell, Version], kept: Path) -
             alike.setdefault(json.dumps(one, sort_keys=True), []).append(cell)
     found = []
     for cells in alike.values():
-        seed = int(new[cells[0]].fingerprint[:7], 16)  # less than 2³¹, as COCO's instances are
-        cell = cells[seed % len(cells) if new[cells[0]].study else 0]
+        experiment, _, optimiser = cells[0]
+        drawn = sha256(f"{new[cells[0]].fingerprint} {experiment} {optimiser}".encode()).hexdigest()
+        seed = int(drawn[:7], 16)  # less than 2³¹, as COCO's instances are
+        cell = cells[seed % len(cells)]
         spec = Spec(**new[cell].spec)
         budget = min(spec.budget, max(BATCHES * batch_size(spec), ceil(SHARE * spec.budget)))
         seconds, evaluations = took.get(cell, (0.0, budget))
@@ -172,7 +180,8 @@ def endings(changed: set[Cell], new: dict[Cell, Version], runs: pd.DataFrame) ->
             spec = new[cell].spec
             seconds = 0.0 if pd.isna(row.seconds) else row.seconds
             restarts = ", restarts" if spec.get("restarts") is not None else ""
-            why = f"{spec['algorithm']}{restarts}: {row.stop}"
+            # with restarts each variant of an optimiser has its own, since none is as long without
+            why = f"{cell[2] if restarts else spec['algorithm']}{restarts}: {row.stop}"
             found = Comparison(cell, row.seed, spec["budget"], seconds, why)
             cheapest.setdefault(why, found)
     return sorted(cheapest.values(), key=lambda found: found.why)
@@ -198,44 +207,55 @@ def kept_studies(kept: Path) -> list[str]:
 
 
 def tabled_runs(folder: Path) -> pd.DataFrame:
-    """The kept runs of a study that keeps tables in place of traces. What a run took, and its code,
-    are those of its cell in the manifest; of code that differs within a cell there is none.
+    """The kept runs of a study that keeps tables in place of traces. The code of a run, and the
+    seconds of an evaluation, are those of its cell in the manifest; of codes that are of several
+    classes there is none.
+
+    Raises:
+        NotCertified: the manifest does not tell them.
     """
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    tables = []
+    try:
+        return _tabled(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError) as error:
+        raise NotCertified(
+            f"{folder / 'manifest.json'} does not say which code made the runs of the tables "
+            f"beside it ({error!r}); run: make publish_{folder.name}"
+        ) from error
+
+
+def _tabled(folder: Path, manifest: dict[str, Any]) -> pd.DataFrame:
+    classes, tables = ledger.classes(), []
     for file in sorted(folder.glob("tables/*/runs.parquet")):
         columns = ["problem", "algorithm", "seed", "stop", "evaluations"]
         table = pd.read_parquet(file, columns=columns).assign(experiment=file.parent.name)
         cells = manifest["runs"]["experiments"][file.parent.name]
-        of = [cells[f"{p}/{a}"] for p, a in zip(table["problem"], table["algorithm"], strict=True)]
-        tables.append(
-            table.assign(
-                code=[next(iter(c["code"])) if len(c["code"]) == 1 else "" for c in of],
-                seconds=[c["seconds"] / max(1, c["measured"]) for c in of],
+        for (problem, algorithm), runs in table.groupby(["problem", "algorithm"]):
+            cell = cells[f"{problem}/{algorithm}"]
+            codes = {classes[code] for code in cell["code"]}
+            each = cell["seconds"] / runs["evaluations"].sum()
+            tables.append(
+                runs.assign(
+                    code=codes.pop() if len(codes) == 1 else "",
+                    seconds=each * runs["evaluations"],
+                )
             )
-        )
     return pd.concat(tables)
 
 
-def made_anew(old: dict[Cell, Version], new: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
-    """The cells whose kept runs are all of today's code already, and none of the old.
+def current(new: dict[Cell, Version], runs: pd.DataFrame) -> set[Cell]:
+    """The cells whose kept runs are all of today's code already.
 
     Args:
         runs: of ``kept_runs``.
     """
     classes = ledger.classes()
     kept = runs.groupby(list(archive.KEY[:3]))["code"].agg(lambda own: {classes[c] for c in own})
-    return {
-        cell
-        for cell, its in old.items()
-        if classes[its.code] != classes[new[cell].code]
-        and kept.get(cell) == {classes[new[cell].code]}
-    }
+    return {cell for cell, its in new.items() if kept.get(cell) == {classes[its.code]}}
 
 
-def median_costs(kept: Path) -> dict[Cell, tuple[float, float]]:
+def median_costs(runs: pd.DataFrame) -> dict[Cell, tuple[float, float]]:
     """Seconds and evaluations of a kept run of a cell, the medians over its runs."""
-    runs = kept_runs(kept).fillna({"seconds": 0.0})
+    runs = runs.fillna({"seconds": 0.0})
     medians = runs.groupby(list(archive.KEY[:3]))[["seconds", "evaluations"]].median()
     return {cell: tuple(row) for cell, row in zip(medians.index, medians.to_numpy(), strict=True)}
 
@@ -319,28 +339,29 @@ def certify(root: Path, base: str, kept: Path) -> dict[str, Any] | None:
         old = counterparts(before, new)
         unmatched = {cell for cell in new if cell not in old}
         with_runs = set(runs[list(archive.KEY[:3])].itertuples(index=False, name=None))
-        if lost := with_runs & unmatched | {c for c in with_runs if c not in new}:
+        anew = current(new, runs)
+        if lost := {c for c in with_runs if c in unmatched or c not in new} - anew:
             raise NotCertified(
                 "these have kept runs, and no counterpart to be compared with: "
                 + ", ".join("/".join(cell) for cell in sorted(lost))
                 + "\nTake a base whose config has them, or make their runs again"
             )
-        anew = made_anew(old, new, runs)
-        old = {cell: its for cell, its in old.items() if cell not in anew}
-        changed = {cell for cell, its in old.items() if its.code != new[cell].code}
+        differ = {cell for cell, its in old.items() if its.code != new[cell].code}
+        changed = differ - anew
+        old = {cell: its for cell, its in old.items() if cell in changed}
         if not changed:
             return None
-        comparisons = beginnings(old, new, kept) + endings(changed, new, runs)
+        comparisons = beginnings(old, new, runs) + endings(changed, new, runs)
         began, spent = time.monotonic(), cpu_seconds()
-        differ = compare_all((old_tree, new_tree), old, new, comparisons)
-    if differ:
-        raise NotCertified(f"{differ} of {len(comparisons)} runs differ, as named above")
+        others = compare_all((old_tree, new_tree), old, new, comparisons)
+    if others:
+        raise NotCertified(f"{others} of {len(comparisons)} runs differ, as named above")
     return {
         "base": commits[0],
         "head": commits[1],
         "equal": sorted({(new[cell].fingerprint, old[cell].code) for cell in changed}),
         "cells": len(changed),
-        "not_compared": sorted("/".join(cell) for cell in unmatched | anew),
+        "not_compared": sorted("/".join(cell) for cell in unmatched | (differ & anew)),
         "endings": [c.why for c in comparisons if c.why != BEGINNING],
         "versions": versions(),
         "machine": f"{platform.system()} {platform.machine()}, {processor()}",

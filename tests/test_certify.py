@@ -18,7 +18,7 @@ import pytest
 import yaml
 from tiny import CONFIG, do_run
 
-from experiments import certify, plan
+from experiments import certify, ledger, plan
 from experiments.certify import Version
 from experiments.checkout import Tree
 from experiments.publishing import archive, manifest
@@ -109,6 +109,18 @@ class Repository:
             cwd=self.folder, env={**os.environ, "PYTHONPATH": str(self.folder)},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
+
+    def run_anew(self, algorithm):
+        """Make its run by the code of the folder, and keep it."""
+        run = (
+            "from experiments import plan, paths; from experiments.publishing import archive\n"
+            "from tiny import do_run\n"
+            "study = plan.load('config.yaml', results='results')\n"
+            f"do_run(study, 'levy', '{algorithm}', 0); archive.pack(study, paths.KEPT)"
+        )
+        environment = {**os.environ, "PYTHONPATH": f"{self.folder}:{ROOT / 'tests'}"}
+        shutil.rmtree(self.folder / "results" / "traces")
+        subprocess.run([sys.executable, "-c", run], cwd=self.folder, env=environment, check=True)
 
     @property
     def ledger(self):
@@ -291,21 +303,24 @@ def test_runs_that_were_made_anew_are_not_compared_with_what_they_replaced(proje
     refused = project.certify()
     assert refused.returncode == 1
     assert "tiny/levy/ingo" in refused.stderr
-    run = (
-        "from experiments import plan, paths; from experiments.publishing import archive\n"
-        "from tiny import do_run\n"
-        "study = plan.load('config.yaml', results='results')\n"
-        "do_run(study, 'levy', 'ingo', 0); archive.pack(study, paths.KEPT)"
-    )
-    environment = {**os.environ, "PYTHONPATH": f"{project.folder}:{ROOT / 'tests'}"}
-    shutil.rmtree(project.folder / "results" / "traces")
-    subprocess.run([sys.executable, "-c", run], cwd=project.folder, env=environment, check=True)
+    project.run_anew("ingo")
     project.commit()
     done = project.certify("HEAD~2")
     assert done.returncode == 0, done.stderr
     (line,) = project.ledger
     assert line["not_compared"] == ["tiny/levy/ingo"]
     assert (line["cells"], len(line["equal"])) == (2, 2)
+
+
+def test_runs_of_todays_code_need_no_counterpart(project):
+    """Those of a cell that the base does not have, and that were made since."""
+    project.edit("algorithms/shared/loop.py", ("told", "informed"))
+    project.edit("config.yaml", ("      fast_ingo:", "      igo: {samples: 6}\n      fast_ingo:"))
+    project.run_anew("igo")
+    project.commit()
+    done = project.certify()
+    assert done.returncode == 0, done.stderr
+    assert project.ledger[0]["not_compared"] == ["tiny/levy/igo"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -364,28 +379,106 @@ def test_a_cell_is_compared_with_the_one_of_its_settings_whatever_it_is_called()
     assert found(old, {("e", "levy", "new"): version("c", budget=300)}) == {}
 
 
-def test_a_beginning_is_three_batches_or_a_hundredth_and_one_for_cells_that_are_the_same(tmp_path):
+NONE = pd.DataFrame(columns=[*archive.KEY, "stop", "evaluations", "code", "seconds"])
+
+
+def test_a_beginning_is_three_batches_or_a_hundredth_and_one_for_cells_that_are_the_same():
     before = {("e", "levy", "es"): version(), ("f", "levy", "es"): version()}
     new = {cell: version("c") for cell in before}
-    (found,) = certify.beginnings(before, new, tmp_path)
+    (found,) = certify.beginnings(before, new, NONE)
     assert found.budget == 3 * 10  # N = 10 at d = 4
-    assert found.seed == int("c1"[:7], 16)
     long = {("e", "levy", "es"): version("c", budget=10**6)}
-    (found,) = certify.beginnings({("e", "levy", "es"): version(budget=10**6)}, long, tmp_path)
+    (found,) = certify.beginnings({("e", "levy", "es"): version(budget=10**6)}, long, NONE)
     assert found.budget == 10**4
-    assert certify.beginnings(new, new, tmp_path) == []
+    short = {("e", "levy", "es"): version("c", budget=7)}
+    (found,) = certify.beginnings({("e", "levy", "es"): version(budget=7)}, short, NONE)
+    assert found.budget == 7
+    assert certify.beginnings(new, new, NONE) == []
 
 
-def test_of_a_study_beside_the_papers_each_optimiser_begins_on_one_problem(tmp_path):
-    cells = [("bbob_2", f"f{k}", "es") for k in range(7)]
+def test_of_a_study_beside_the_papers_each_optimiser_begins_on_one_problem():
+    """One that nobody chose, and not the same in each experiment."""
+    places = [(f"bbob_{dim}", name) for dim in (2, 3, 5, 10, 20) for name in ("es", "es_2")]
+    cells = [(e, f"f{k}", name) for e, name in places for k in range(24)]
     old = {cell: version(study="field") for cell in cells}
     new = {cell: version("c", study="field") for cell in cells}
-    (found,) = certify.beginnings(old, new, tmp_path)
-    assert found.cell == cells[int("c1"[:7], 16) % 7]
-    assert found.cell != cells[0]
-    others = {("bbob_2", "f1", "igo"): version("d", study="field")}
-    both = certify.beginnings(old | {cell: version() for cell in others}, new | others, tmp_path)
-    assert len(both) == 2
+    found = certify.beginnings(old, new, NONE)
+    assert sorted((c.cell[0], c.cell[2]) for c in found) == sorted(places)
+    assert len({c.cell[1] for c in found}) > 4
+    assert len({c.seed for c in found}) == len(places)
+    assert all(c.seed < 2**31 for c in found)
+    assert found == certify.beginnings(old, new, NONE)
+    # code that was two is compared twice
+    old[cells[0]] = version("b", study="field")
+    assert len(certify.beginnings(old, new, NONE)) == len(places) + 1
+
+
+def tabled(folder, codes):
+    """Kept tables of experiments, each of one cell with three runs, and their manifest."""
+    rows = pd.DataFrame({"problem": "f1", "algorithm": "es", "seed": range(3), "stop": "budget",
+                         "evaluations": [100, 200, 300]})  # fmt: skip
+    cells = {}
+    for name, code in codes.items():
+        (folder / "tables" / name).mkdir(parents=True)
+        rows.to_parquet(folder / "tables" / name / "runs.parquet")
+        cells[name] = {"f1/es": {"seconds": 30.0, "code": code}}
+    (folder / "manifest.json").write_text(json.dumps({"runs": {"experiments": cells}}))
+
+
+def test_of_tabled_runs_the_manifest_tells_code_and_cost(tmp_path, monkeypatch):
+    equal = ledger.Classes.of([{"equal": [["c", "b"]]}])
+    monkeypatch.setattr(ledger, "classes", lambda: equal)
+    tabled(tmp_path, {"bbob_2": {"c": 3}, "bbob_3": {"c": 2, "a": 1}, "bbob_5": {"c": 1, "b": 2}})
+    runs = certify.tabled_runs(tmp_path)
+    assert set(runs["experiment"]) == {"bbob_2", "bbob_3", "bbob_5"}
+    assert runs["seconds"].tolist() == 3 * [5.0, 10.0, 15.0]
+    new = {(e, "f1", "es"): version("c", "field") for e in set(runs["experiment"])}
+    assert certify.current(new, runs) == {(e, "f1", "es") for e in ("bbob_2", "bbob_5")}
+    mixed = runs[runs["experiment"] == "bbob_2"].assign(code=["a", "c", "c"])
+    assert certify.current(new, mixed) == set()
+    (tmp_path / "manifest.json").write_text("{}")
+    with pytest.raises(certify.NotCertified, match="does not say which code made the runs"):
+        certify.tabled_runs(tmp_path)
+
+
+def test_an_ending_with_restarts_is_one_for_each_variant():
+    cells = [("pbo_16", "f1", name) for name in ("es", "es_2")]
+    runs = pd.DataFrame(
+        [(*cell, 0, "budget", 100, 1.0) for cell in cells],
+        columns=["experiment", "problem", "algorithm", "seed", "stop", "evaluations", "seconds"],
+    )
+    found = certify.endings(set(cells), {cell: version(restarts={}) for cell in cells}, runs)
+    assert [c.why for c in found] == ["es, restarts: budget", "es_2, restarts: budget"]
+
+
+def test_each_commit_runs_its_own_spec(tmp_path, monkeypatch):
+    class Commit:
+        def __init__(self, name):
+            self.folder, self.commit, self.said = Path(name), name, ""
+
+        def python(self, *arguments):
+            self.said = " ".join(arguments)
+            return 0, "", ""
+
+    commits = Commit("0"), Commit("1")
+    monkeypatch.setattr(trace, "difference", lambda *paths: "")
+    specs = version(restarts={}).spec, version(target=1e-3).spec
+    run = certify.Comparison(("e", "p", "a"), 7, 30, 0.0, "")
+    assert certify.compare(commits, specs, run, tmp_path) == ""
+    assert ["--restarts {}" in commit.said for commit in commits] == [True, False]
+    assert ["--target 0.001" in commit.said for commit in commits] == [False, True]
+    assert all("--budget 30" in commit.said for commit in commits)
+
+
+def test_what_older_commits_do_not_say_is_the_same_setting():
+    its = version()
+    older = {key: value for key, value in its.spec.items() if key not in ("bits", "restarts")}
+    assert its._replace(spec=older).settings == its.settings
+
+
+def test_of_a_commit_without_the_study_the_others_are_taken(first):
+    tree = Tree(first.folder, "HEAD")
+    assert certify.cells_of(tree, ["", "none"]) == certify.cells_of(tree)
 
 
 def test_the_ending_of_a_kind_is_that_of_its_cheapest_run_whose_seconds_are_known():

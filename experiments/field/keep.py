@@ -33,13 +33,21 @@ def keep(config: dict[str, Any], to: Path) -> list[str]:
         to: folder of what is kept.
 
     Returns:
-        The experiments that are not whole, of which nothing was copied.
+        The experiments that are not whole, in their table or in their traces, of which nothing
+        was copied.
 
     Raises:
         ValueError: none is whole, or one that is kept is not; nothing was copied.
     """
     plan = Plan.from_config(config)
-    whole = {name: e for name, e in plan.experiments.items() if _whole(plan, name)}
+    made = manifest.manifest(config)
+    told = made["runs"]["experiments"]
+    whole = {
+        name: e
+        for name, e in plan.experiments.items()
+        if _whole(plan, name)
+        and all(told.get(name, {}).get("/".join(c), {}).get("runs") == e.runs for c in e.cells)
+    }
     if not whole:
         raise ValueError(f"no experiment is whole in {plan.results}; run: make field")
     kept = {folder.name for folder in (to / "tables").glob("*") if folder.is_dir()}
@@ -55,7 +63,7 @@ def keep(config: dict[str, Any], to: Path) -> list[str]:
         if name in plan.bbob:
             field.reference(plan.bbob[name], target / "best_2009.csv").call()
     field.golden(to / "tables", whole, to / "golden.csv").call()
-    manifest.write(config, to / "manifest.json")
+    manifest.save(made, to / "manifest.json")
     redraw.redraw(to, study=plan.study)
     return [name for name in plan.experiments if name not in whole]
 

@@ -139,7 +139,9 @@ def read(folder: Path, experiments: Iterable[str]) -> dict[str, pd.DataFrame]:
 def main(arguments: list[str] | None = None) -> None:
     """Write the table and the page."""
     args = commands.standing_parser(__doc__).parse_args(arguments)
+    labels = {name: size["labels"] for name, size in args.experiments.items()}
     rows = standing(read(args.tables, args.experiments))
+    rows["label"] = [labels[row.experiment][row.algorithm] for row in rows.itertuples()]
     cost = json.loads(args.manifest.read_text(encoding="utf-8"))["runs"]["experiments"]
     page = words.page(rows, pd.read_csv(args.golden), args.experiments, args.figures, cost)
     files.write(rows, page, args.to)

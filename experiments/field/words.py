@@ -29,9 +29,26 @@ class Table:
     def __init__(self, rows: pd.DataFrame, sizes: Sizes) -> None:
         self.rows = rows
         self.sizes = sizes
-        self.real = [e for e in sizes if e.startswith("bbob") and "unseen" not in e]
-        self.unseen = [e for e in sizes if e.startswith("bbob") and "unseen" in e]
-        self.binary = [e for e in sizes if e.startswith("pbo")]
+        by_dim = sorted(sizes, key=lambda e: int(sizes[e]["dim"]))
+        self.real = [e for e in by_dim if e.startswith("bbob") and "unseen" not in e]
+        self.unseen = [e for e in by_dim if e.startswith("bbob") and "unseen" in e]
+        self.binary = [e for e in by_dim if e.startswith("pbo")]
+
+    @classmethod
+    def alone(cls, rows: pd.DataFrame) -> Table:
+        """Of a kept table, whose rows have the labels of the methods."""
+        sizes = {
+            str(e): {
+                "dim": int(own["dim"].iloc[0]),
+                "labels": dict(zip(own["algorithm"], own["label"], strict=True)),
+            }
+            for e, own in rows.groupby("experiment", sort=False)
+        }
+        return cls(rows, sizes)
+
+    def having(self, experiments: Sequence[str], *methods: str) -> list[str]:
+        """Those of the experiments that have rows of all these methods."""
+        return [e for e in experiments if all(self.of(e, m) is not None for m in methods)]
 
     def of(self, experiment: str, algorithm: str, group: str = ALL) -> Any:
         """The row of a method; None if there is none."""
@@ -139,11 +156,11 @@ def headline(table: Table) -> str:
         (table.binary, "bernoulli_ingo", ("one_plus_one_ea",), table.solved,
          "finds the optimum of bit strings in {} runs"),
     ):  # fmt: skip
-        if there := [e for e in experiments if table.of(e, method) is not None]:
-            e, labels = there[-1], table.methods(experiments)
-            own = what.format(shown(e, method))
-            than = [f"{labels.get(other, other)} {shown(e, other)}" for other in others]
-            parts.append(f"at {table.dim(e)} {labels[method]} {own}, {', '.join(than)}")
+        if there := table.having(experiments, method):
+            e, labels = there[-1], table.methods(there)
+            own = f"{labels[method]} {what.format(shown(e, method))}"
+            than = [f"{labels[m]} {shown(e, m)}" for m in others if table.having([e], m)]
+            parts.append(f"at {table.dim(e)} {', '.join([own, *than])}")
     return f"{_capital('; '.join(parts))}." if parts else ""
 
 
@@ -199,7 +216,7 @@ def _cost(cells: list[Any]) -> str:
 
 def _overall(table: Table) -> str:
     """INGO beside CMA-ES on all functions, in 5 and in the most dimensions."""
-    there = [e for e in table.real if table.of(e, "ingo") is not None]
+    there = table.having(table.real, "ingo")
     shown = [e for e in there if e in there[-1:] or table.sizes[e]["dim"] == 5]
     than = table.leads("ingo", [(e, ALL) for e in shown])
     parts = [
@@ -254,7 +271,7 @@ def _default(table: Table) -> str:
 
 def _groups(table: Table) -> str:
     """In which groups INGO reaches more than CMA-ES, in the largest dimension."""
-    there = [e for e in table.real if table.of(e, "ingo") is not None]
+    there = table.having(table.real, "ingo")
     if not there:
         return ""
     e = there[-1]

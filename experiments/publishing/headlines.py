@@ -11,9 +11,8 @@ from contextlib import suppress
 import pandas as pd
 
 from experiments.claims.verdicts import TAKES
-from experiments.field import commands, words
-from experiments.paths import PUBLISHED, ROOT
-from experiments.plan import load
+from experiments.field import words
+from experiments.paths import PUBLISHED
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import count, number
@@ -162,7 +161,7 @@ def field(study: Study) -> str:
 def on_bbob(study: Study, first: str, second: str) -> str:
     """What two methods reach of COCO's targets, in the largest dimension in which both are."""
     table = _field(study)
-    there = [e for e in table.real if all(table.of(e, a) is not None for a in (first, second))]
+    there = table.having(table.real, first, second)
     if not there:
         raise Missing("no such methods on bbob")
     e, labels = there[-1], table.methods(there)
@@ -177,8 +176,7 @@ def _field(study: Study) -> words.Table:
     table = study.folder / "field" / "field.csv"
     if not table.is_file():
         raise Missing("no field")
-    sizes = commands.sizes(load(ROOT / "config.yaml", study="field").experiments)
-    return words.Table(pd.read_csv(table), sizes)
+    return words.Table.alone(pd.read_csv(table))
 
 
 def takes(study: Study) -> str:

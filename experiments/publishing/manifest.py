@@ -169,7 +169,11 @@ def write(config: dict[str, Any], to: Path, kept: Path | None = None) -> None:
         ValueError: the config is not allowed, or a kept file is broken.
         OSError: it cannot be written.
     """
-    made = manifest(config, kept)
+    save(manifest(config, kept), to)
+
+
+def save(made: dict[str, Any], to: Path) -> None:
+    """Write one that is made."""
     files.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", to)
 
 
