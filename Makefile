@@ -127,7 +127,7 @@ certify: $(READY) $(KEPT_FIELD) ## show that this commit makes the data of anoth
 	$(BIN)/python -m experiments.certify $(or $(BASE),$(error say which commit: make certify BASE=HEAD~1))
 
 test: $(READY) $(FIELD) ## the test suite
-	$(BIN)/python -m pytest --numprocesses $(WORKERS)
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --durations 40 --durations-min 5
 
 lint: .venv/ready ## style, types and the workflow's own checks
 	.venv/bin/ruff check .
