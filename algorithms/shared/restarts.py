@@ -192,17 +192,16 @@ def restarting(
     for name, value in (("xtol", xtol), ("ftol", ftol)):
         if value != 0:
             checks.positive(name, value)
-    if region is not None:
-        checks.interval("region", region)
-        if space == "binary":
-            raise ValueError("a search of bit strings has no region; leave it out")
-
     if space == "binary":
+        if region is not None:
+            raise ValueError("a search of bit strings has no region; leave it out")
         return RestartsOnBits(
             lambda samples, scale: replace(optimiser, samples=samples or optimiser.samples),
             lambda mean, rng: mean,
             Tolerance(xtol, ftol),
         )
+    if region is not None:
+        checks.interval("region", region)
     std: float = optimiser.initial_std
 
     def make(samples: int | None, scale: float) -> Any:
