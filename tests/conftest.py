@@ -2,11 +2,17 @@
 three times as long where the machine does other things too.
 """
 
+import signal
+
 import experiments  # noqa: F401
 
 # isort: split
 import numpy as np
 import pytest
+
+# Started in the background by a shell, a suite ignores Ctrl-C, and so would all that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Files that run the workflow many times, minutes each: first, so that no core waits for the last.
 LONG = (
