@@ -442,6 +442,23 @@ def test_the_first_standard_deviations_of_igo_are_those_of_the_tables(kept):
     assert igo > ingo
 
 
+def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path):
+    names = {"fast_ingo_1": "F", "fast_ingo_3": "F", "es_0.1": "E", "es_0.01": "E"}
+    study = study_of(tmp_path, "control_steps", ["levy"], names)
+    assert findings._at_best(study) == ""
+    rewards = {
+        "fast_ingo_1": [10, 30],
+        "fast_ingo_3": [24, 24],
+        "es_0.1": [1, 2],
+        "es_0.01": [7, 9],
+    }
+    cells = [tables.cell("levy", name, [np.inf] * 2) for name in names]
+    for cell, own in zip(cells, rewards.values(), strict=True):
+        cell["area_batch_mean"] = [-reward for reward in own]
+    tables.write(tmp_path / "tables", "control_steps", *cells)
+    assert findings._at_best(study).endswith("are on Levy fast_ingo 24 and es 8 (means of 2 runs).")
+
+
 def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):
     why = "b. 1 of 2 parts hold. What it would take, the Right Thing: {}, 1 of 1."
     rows = [(1, "reproduced"), (2, "reproduced"), (3, "not reproduced"), (4, "not run")]
