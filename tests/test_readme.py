@@ -465,8 +465,8 @@ def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):
     table = pd.DataFrame({"id": [k for k, _ in rows], "why": [why.format(v) for _, v in rows]})
     table.to_csv(tmp_path / "claims.csv", index=False)
     assert headlines.takes(Study(tmp_path, plan.load(write_config(tmp_path)))) == (
-        "**What it would take.** Claims 1 and 2 with the Right Thing: reproduced; claim 3 with the "
-        "Right Thing: not reproduced."
+        "**What it would take**, by claim. Reproduced would be: 1 and 2 with the Right Thing. Not "
+        "reproduced even so: 3 with the Right Thing."
     )
 
 

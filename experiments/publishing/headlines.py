@@ -189,9 +189,13 @@ def takes(study: Study) -> str:
             found.setdefault((name, verdict), []).append(str(claim.id))
     if not found:
         raise Missing("nothing that a claim would take has been run")
+    by_verdict: dict[str, list[str]] = {}
+    for (name, verdict), ids in found.items():
+        by_verdict.setdefault(verdict, []).append(f"{listed(ids)} with {name}")
     parts = [
-        f"{'claims' if len(ids) > 1 else 'claim'} {listed(ids)} with {name}: {verdict}"
-        for (name, verdict), ids in found.items()
+        f"{verdict.capitalize()} {'would be' if verdict in TOLD[:2] else 'even so'}: "
+        f"{'; '.join(by_verdict[verdict])}."
+        for verdict in TOLD
+        if verdict in by_verdict
     ]
-    text = "; ".join(parts)
-    return f"**What it would take.** {text[0].upper()}{text[1:]}."
+    return f"**What it would take**, by claim. {' '.join(parts)}"
