@@ -180,7 +180,7 @@ def endings(changed: set[Cell], new: dict[Cell, Version], runs: pd.DataFrame) ->
             spec = new[cell].spec
             seconds = 0.0 if pd.isna(row.seconds) else row.seconds
             restarts = ", restarts" if spec.get("restarts") is not None else ""
-            # with restarts each variant of an optimiser has its own, since none is as long without
+            # with restarts of each variant, since the run of another one need not have restarted
             why = f"{cell[2] if restarts else spec['algorithm']}{restarts}: {row.stop}"
             found = Comparison(cell, row.seed, spec["budget"], seconds, why)
             cheapest.setdefault(why, found)

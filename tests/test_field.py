@@ -399,6 +399,28 @@ def test_our_cma_es_has_to_solve_what_the_published_one_solves():
     assert golden.golden(table, dict.fromkeys(table, 10**9))[0].holds is False
 
 
+def test_the_check_is_of_each_dimension_by_its_own_budget_and_a_geometric_mean(monkeypatch):
+    """Published are 100 evaluations at d = 5 and 1,000 at d = 20; ours are 0.5 and 2 times them."""
+    theirs = {5: 100.0, 20: 1000.0}
+    monkeypatch.setattr(
+        reference, "published", lambda name, function, dim: np.full(15, theirs[dim])
+    )
+    tables = {
+        f"bbob_{dim}": pd.concat(
+            [
+                runs_of("f1", "cma_es", 0.5 * n, 0.5 * n, dim=dim, budget=9e9),
+                runs_of("f2", "cma_es", 2 * n, 2 * n, dim=dim, budget=9e9),
+            ]
+        )
+        for dim, n in theirs.items()
+    }
+    tables["bbob_unseen_5"] = tables["bbob_5"]
+    five, twenty = golden.golden(tables, {"bbob_5": 500, "bbob_20": 5000, "bbob_unseen_5": 500})
+    assert (five.what, twenty.what) == ("CMA-ES, d = 5", "CMA-ES, d = 20")
+    assert five.ratio == pytest.approx(1.0) == twenty.ratio
+    assert (five.out_of, twenty.out_of) == (2, 2)
+
+
 def test_what_the_published_one_solves_later_than_our_budget_is_not_asked_for():
     solved = [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 17, 18]  # within 50,000, with its restarts
     table, known = of_ours(1.0, solved)

@@ -195,7 +195,7 @@ def _settings(table: Table) -> list[str]:
     lines.append(
         "- More and fewer: by Wilcoxon's signed-rank test of the shares that were reached by the "
         "end of the budget, paired by instance on bbob and by seed on bits; two-sided, 5 %, Holm "
-        "over all that a sentence compares."
+        "over all that a sentence compares, of the groups over those of all dimensions."
     )
     return lines
 

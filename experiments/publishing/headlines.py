@@ -103,7 +103,7 @@ def discrete(study: Study) -> str:
         if cells.reached(p, "bernoulli_ingo")
     ]
     fewer = (
-        f", with {listed([f'{ratio:.0f}' for ratio in ratios])} times fewer evaluations (aRT)"
+        f", with {listed([f'{ratio:.0f}' for ratio in ratios])} times fewer evaluations per success"
         if ratios
         else ""
     )
