@@ -26,16 +26,23 @@ def success_rate(
 
 
 def wins(
-    tables: Tables, experiment: str, problem: str, algorithm: str, than: str, column: str = "best"
+    tables: Tables,
+    experiment: str,
+    problem: str,
+    algorithm: str,
+    than: str,
+    column: str = "best",
+    beside: str | None = None,
 ) -> Estimate:
-    """Share of seeds on which ``algorithm`` ends with a smaller value of a column than ``than``.
+    """Share of seeds on which ``algorithm`` ends with a smaller value of a column than ``than``,
+    whose runs are of the experiment ``beside`` if that is given.
 
     Of two runs that both reached 1e-10 the one that took fewer evaluations to it wins.
 
     Raises:
         Missing: they have no seed in common.
     """
-    a, b = _paired(tables, experiment, problem, algorithm, than)
+    a, b = _paired(tables, experiment, problem, algorithm, than, beside)
     time_a, time_b = evaluations_to(a, 1e-10), evaluations_to(b, 1e-10)
     done = np.isfinite(time_a) & np.isfinite(time_b)
     better = np.where(done, time_a < time_b, a[column] < b[column])
@@ -57,11 +64,16 @@ def ahead(
 
 
 def _paired(
-    tables: Tables, experiment: str, problem: str, algorithm: str, than: str
+    tables: Tables,
+    experiment: str,
+    problem: str,
+    algorithm: str,
+    than: str,
+    beside: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The runs of two optimisers on the seeds that both have run."""
     a = tables.runs(experiment, problem, algorithm).set_index("seed")
-    b = tables.runs(experiment, problem, than).set_index("seed")
+    b = tables.runs(beside or experiment, problem, than).set_index("seed")
     both = a.index.intersection(b.index)
     if both.empty:
         raise Missing(f"no seed of both {algorithm} and {than} on {problem} in {experiment}")
@@ -80,9 +92,9 @@ def _got(hits: Any, within: float) -> tuple[int, float]:
 
 
 def _settings(tables: Tables, experiment: str, algorithm: str) -> list[str]:
-    """The optimisers that are ``algorithm`` with other settings, by their names."""
+    """The optimisers that are ``algorithm`` with other settings, by their names; or it alone."""
     named = tables.table(experiment)["algorithm"].unique()
-    found = [name for name in named if name != algorithm == method(name)]
+    found = [name for name in named if method(name) == algorithm]
     if not found:
         raise Missing(f"no settings of {algorithm} in {experiment}")
     return found
@@ -110,13 +122,20 @@ def more_solved(
 
 
 def wins_at_best(
-    tables: Tables, experiment: str, problem: str, algorithm: str, than: str
+    tables: Tables,
+    experiment: str,
+    problem: str,
+    algorithm: str,
+    than: str,
+    column: str = "best",
+    beside: str | None = None,
 ) -> Estimate:
-    """As ``wins``, each method at the setting that is its best on the other seeds: the one whose
-    median run reached 1e-10 after the fewest evaluations, or else has the smallest best value.
+    """As ``wins``, each method at the setting that is its best on the other seeds: the one with
+    which most of those runs reached 1e-10, of equal ones the one whose median run took the fewest
+    evaluations to it, or else ends with the smallest value.
     """
 
-    def keys(method: str) -> pd.DataFrame:
+    def keys(experiment: str, method: str) -> pd.DataFrame:
         """A row per seed, a column per setting: what the run is compared by, the smaller the
         better.
         """
@@ -124,20 +143,23 @@ def wins_at_best(
         for name in _settings(tables, experiment, method):
             runs = tables.runs(experiment, problem, name)
             times = evaluations_to(runs, 1e-10)
-            pairs = zip(times, runs["best"], strict=True)
-            found = [(0, t) if np.isfinite(t) else (1, best) for t, best in pairs]
+            pairs = zip(times, runs[column], strict=True)
+            found = [(0, t) if np.isfinite(t) else (1, end) for t, end in pairs]
             columns[name] = pd.Series(found, index=runs["seed"])
         return pd.concat(columns, axis=1).dropna()
 
-    a, b = keys(algorithm), keys(than)
+    a, b = keys(experiment, algorithm), keys(beside or experiment, than)
     seeds = a.index.intersection(b.index)
     if len(seeds) < 2:
         raise Missing(f"no seeds of all settings of {algorithm} and {than} on {problem}")
 
+    def rank(runs: pd.Series) -> tuple[int, Any]:
+        """Of a setting: how many runs missed the target, and the median run."""
+        return sum(missed for missed, _ in runs), sorted(runs)[len(runs) // 2]
+
     def at_best(runs: pd.DataFrame, seed: int) -> Any:
-        others = runs.loc[seeds].drop(seed)
-        medians = {name: sorted(column)[len(column) // 2] for name, column in others.items()}
-        return runs.loc[seed, min(medians, key=lambda name: medians[name])]
+        ranks = {name: rank(column) for name, column in runs.loc[seeds].drop(seed).items()}
+        return runs.loc[seed, min(ranks, key=lambda name: ranks[name])]
 
     return wilson(sum(at_best(a, seed) < at_best(b, seed) for seed in seeds), len(seeds))
 

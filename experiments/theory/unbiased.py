@@ -26,6 +26,7 @@ ESTIMATORS = {
     "orthogonal": "orthogonal",
     "antithetic": "antithetic",
     "centred": "batch",
+    "centred_by_others": "batch",
 }
 
 
