@@ -208,8 +208,12 @@ class Plan:
     @property
     def rewarded(self) -> list[str]:
         """The experiments whose rewards are drawn, of which there is a table of rewards too."""
-        rewards = ("reward", "settings")
-        drawn = [f["experiment"] for f in self.figures.values() if configs.kind(f) in rewards]
+        drawn = [
+            f["experiment"]
+            for f in self.figures.values()
+            if configs.kind(f) == "reward"
+            or (configs.kind(f) == "settings" and configs.options(f).get("column") != "best")
+        ]
         return list(dict.fromkeys(drawn))
 
     @property

@@ -26,13 +26,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "below": ("none", "f_mean", "best", "batch_min", "batch_mean"),
         "target": float,
     },
-    "ecdf": {"measure": ("plain", "bbob", "pbo"), "panels": ("one", "groups")},
+    "ecdf": {
+        "measure": ("plain", "bbob", "pbo"),
+        "panels": ("one", "groups"),
+        "over": ("none", "cma_es"),
+    },
     "regret": {},
     "reward": {
         "x": ("iterations", "evaluations", "environment_steps"),
         "band": ("range", "quartiles"),
     },
-    "settings": {},
+    "settings": {"column": ("area_batch_mean", "best")},
     "stability": {},
     "steps": {},
 }

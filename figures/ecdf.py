@@ -2,15 +2,17 @@
 
     python -m figures.ecdf results/tables/figure_1 --to results/figures/ecdf_figure_1
 
-With ``--measure bbob`` in COCO's terms: evaluations over d, its targets, and the best of 2009 as a
-line, if best_2009.csv is among the tables; with ``--panels groups`` one for each of its groups.
-COCO's own pictures go on beyond the budget, by restarts that are simulated, and count evaluations
-within a batch.
+The targets are those that the methods span on a problem, and every problem counts alike, as claim
+20 is judged; with ``--over cma_es`` a second panel shows each share over that of CMA-ES. With
+``--measure bbob`` in COCO's terms: evaluations over d, its targets, and the best of 2009 as a line,
+if best_2009.csv is among the tables; with ``--panels groups`` one for each of its groups. COCO's
+own pictures go on beyond the budget, by restarts that are simulated, and count evaluations within a
+batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +21,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
 from experiments.runs.record import TARGETS
+from experiments.tables.reader import spanned
 from figures import commands, files, style
 from problems.bbob import GROUPS
 
@@ -35,7 +39,7 @@ BEST_LINE = style.Line(BEST, style.GREY, (0, (1, 1)), "")
 class Measure(NamedTuple):
     """What is counted, and against what."""
 
-    targets: tuple[float, ...]  # of TARGETS, from the easiest on
+    targets: tuple[float, ...]  # of TARGETS, from the easiest on; none: those that the runs span
     x: str
     words: str  # what the targets are, for the caption
 
@@ -47,7 +51,10 @@ def _between(easiest: float, hardest: float) -> tuple[float, ...]:
 OPTIMUM = 0.1585  # of a pseudo-Boolean problem: values that differ do so by a fifth at least (F24)
 MEASURES = {
     "plain": Measure(
-        _between(1e2, 1e-10), "evaluations", "the targets from 100 to 1e-10 (five a decade)"
+        (),
+        "evaluations",
+        "the targets (five a decade, on each function from the largest that some run lacks at its "
+        "first batch to the smallest that some run reached)",
     ),
     "bbob": Measure(
         _between(1e2, 1e-8),
@@ -62,16 +69,50 @@ MEASURES = {
 }
 
 
-def solved(runs: pd.DataFrame, measure: str = "plain") -> Array:
+class Solved(NamedTuple):
+    """Which share of the targets is solved from which evaluations on."""
+
+    times: Array  # sorted, finite
+    shares: Array  # rising
+
+    def at(self, evaluations: Array) -> Array:
+        """The share that is solved after so many evaluations."""
+        return np.concatenate([[0.0], self.shares])[
+            np.searchsorted(self.times, evaluations, side="right")
+        ]
+
+
+def shares(runs: pd.DataFrame, measure: str, spans: Mapping[str, range]) -> Solved:
+    """Of the runs of one optimiser: of ``plain`` by the spans of their problems, which count
+    alike; of the others all pairs of a run and a target.
+    """
+    if measure != "plain":
+        times = solved(runs, measure)
+        done = times[np.isfinite(times)]
+        return Solved(done, np.arange(1, len(done) + 1) / max(len(times), 1))
+    problems = runs.groupby("problem", sort=False)
+    parts = [_times(own, spans[str(p)]) for p, own in problems if spans[str(p)]]
+    weights = [np.full(len(part), 1 / len(part) / len(parts)) for part in parts]
+    times, weight = (np.concatenate([[], *lists]) for lists in (parts, weights))
+    order = np.argsort(times, kind="stable")
+    order = order[np.isfinite(times[order])]
+    return Solved(times[order], np.cumsum(weight[order]))
+
+
+def solved(runs: pd.DataFrame, measure: str) -> Array:
     """Evaluations at which each (run, target) was solved, sorted; inf where it was not."""
-    places = [TARGETS.index(target) for target in MEASURES[measure].targets]
-    times = np.array(
+    times = _times(runs, [TARGETS.index(target) for target in MEASURES[measure].targets])
+    if measure == "bbob":
+        times /= np.repeat(runs["dim"].to_numpy(dtype=float), len(MEASURES[measure].targets))
+    return np.sort(times)
+
+
+def _times(runs: pd.DataFrame, places: Sequence[int]) -> Array:
+    """Evaluations at which each run reached each target; inf where it did not."""
+    return np.array(
         [[hits[at] if at < len(hits) else np.inf for at in places] for hits in runs["hits"]],
         dtype=float,
-    ).reshape(len(runs), len(places))
-    if measure == "bbob":
-        times /= runs["dim"].to_numpy(dtype=float)[:, None]
-    return np.sort(times, axis=None)
+    ).reshape(-1)
 
 
 def draw(
@@ -79,16 +120,20 @@ def draw(
     labels: Mapping[str, str] | None = None,
     measure: str = "plain",
     panels: str = "one",
+    over: str = "none",
     best: pd.DataFrame | None = None,
 ) -> tuple[Figure, str]:
     """The picture and its caption, from the table of runs and what each optimiser is called.
 
     Args:
+        over: an optimiser over whose share a second panel shows that of the others.
         best: columns function, target, evaluations: of the best algorithm of 2009, for ``bbob``.
     """
     style.use()
     runs = runs[np.isfinite(runs["minimum"])]  # where none is known there are no targets
     groups = _groups(runs) if panels == "groups" else {ALL: list(runs["problem"].unique())}
+    problems = runs.groupby("problem")
+    spans = {str(p): spanned(own) for p, own in problems} if measure == "plain" else {}
     look = style.lines(dict.fromkeys(runs["algorithm"]), labels)
     scale = runs["dim"].max() if measure == "bbob" else 1
     right = float((runs["evaluations"] / scale).max())
@@ -98,27 +143,30 @@ def draw(
     if panels == "groups":
         figure, axes = style.grid(len(groups), 1, 2.0)
     else:
-        figure, ax = plt.subplots(figsize=(4.6, 3.2))
-        axes = np.array([[ax]])
-    panel = dict(zip(groups, axes[0], strict=True))
+        beside = 1 if over == "none" else 2
+        figure, axes = plt.subplots(
+            1, beside, figsize=(4.6 if beside == 1 else 7.4, 3.2), squeeze=False
+        )
+    panel = dict(zip(groups, axes[0], strict=panels == "groups"))
     for name, ax in panel.items():
         own = runs[runs["problem"].isin(groups[name])]
         for algorithm, line in look.items():
-            times = solved(own[own["algorithm"] == algorithm], measure)
-            _step(ax, times, right, line)
+            _step(ax, shares(own[own["algorithm"] == algorithm], measure, spans), right, line)
         if best is not None:
             them = best[best["function"].map("f{}".format).isin(groups[name])]
             targets = MEASURES[measure].targets
             them = them[them["target"].isin(targets)]
-            times = np.full(len(groups[name]) * len(targets), np.inf)  # where none got there
-            times[: len(them)] = np.sort(them["evaluations"].to_numpy(dtype=float) / scale)
-            _step(ax, times, right, BEST_LINE)
+            times = np.sort(them["evaluations"].to_numpy(dtype=float) / scale)
+            share = np.arange(1, len(times) + 1) / (len(groups[name]) * len(targets))
+            _step(ax, Solved(times, share), right, BEST_LINE)
         ax.set_xscale("log")
         ax.set_xlim(left, right)
         ax.set_ylim(0, 1)
         style.few_ticks(ax)
     style.label_x(axes, MEASURES[measure].x)
     style.label_y(axes, ["share of targets reached"])
+    if over != "none":
+        _ratios(axes[0, 1], runs, measure, spans, over, look, (left, right))
     shown = [*look.values(), *([BEST_LINE] if best is not None else [])]
     if panels == "groups":
         for name, ax in panel.items():
@@ -128,15 +176,17 @@ def draw(
     else:
         ax.legend(loc="upper left", handlelength=3, fontsize=6 if len(shown) > 6 else None)
         figure.tight_layout()
-    problems = runs["problem"].nunique()
-    whole = (runs.groupby("algorithm")["problem"].nunique() == problems).all()
+        style.letters(figure)
+    whole = (runs.groupby("algorithm")["problem"].nunique() == len(problems)).all()
     caption = (
         f"Share of {MEASURES[measure].words} that the best value so far has reached, over "
-        f"{problems} function{'s' if problems > 1 else ''} and "
+        f"{len(problems)} function{'s' if len(problems) > 1 else ''} and "
         f"{style.runs_per_cell(runs)} each, against evaluations"
         f"{' over d = ' + format(scale, '.0f') if measure == 'bbob' else ''}. "
         f"{'' if whole else 'Some optimisers ran on some of the functions only. '}"
     )
+    if over != "none":
+        caption += f"Right: that share over the one of {look[over].label}. "
     if best is not None:
         caption += (
             "Runs restart within the budget, none is simulated; evaluations are counted at the end "
@@ -144,6 +194,42 @@ def draw(
             "average running time, as COCO publishes it. "
         )
     return figure, caption + "Not in the paper."
+
+
+def _ratios(
+    ax: Axes,
+    runs: pd.DataFrame,
+    measure: str,
+    spans: Mapping[str, range],
+    over: str,
+    look: Mapping[str, style.Line],
+    ends: tuple[float, float],
+) -> None:
+    """The share of each optimiser over that of one, against evaluations."""
+    evaluations = np.geomspace(*ends, STEPS)
+    share = {
+        name: shares(runs[runs["algorithm"] == name], measure, spans).at(evaluations)
+        for name in look
+    }
+    for name, line in look.items():
+        if name != over:
+            ratio = style.positive(share[name] / np.where(share[over] > 0, share[over], np.nan))
+            ax.plot(
+                evaluations, ratio, color=line.color, linestyle=line.dash, marker=line.marker,
+                markevery=STEPS // 5, markerfacecolor="white", markeredgewidth=0.9,
+                label=line.label,
+            )  # fmt: skip
+    ax.axhline(1, color="0.45", linewidth=0.7)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(*ends)
+    ax.set_ylim(0.25, 5.5)
+    ax.yaxis.set_major_locator(FixedLocator([0.25, 0.5, 1, 2, 4]))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
+    ax.yaxis.set_minor_locator(NullLocator())
+    style.few_ticks(ax)
+    ax.set_xlabel(MEASURES[measure].x)
+    ax.set_ylabel(f"share over that of {look[over].label}")
 
 
 def _groups(runs: pd.DataFrame) -> dict[str, list[str]]:
@@ -156,14 +242,14 @@ def _groups(runs: pd.DataFrame) -> dict[str, list[str]]:
     return {group: own for group, own in there.items() if own} | {ALL: names}
 
 
-def _step(ax: Axes, times: Array, right: float, line: style.Line) -> None:
-    """A line of shares, which rises at each of the sorted times."""
-    done = times[np.isfinite(times)]
-    count = np.arange(1, len(done) + 1)
-    if len(done) > STEPS:
-        count = np.arange(1, STEPS + 1) * len(done) // STEPS
-    x = np.concatenate([done[count - 1], [right]])
-    y = np.concatenate([count, [len(done)]]) / len(times)
+def _step(ax: Axes, solved: Solved, right: float, line: style.Line) -> None:
+    """A line of shares, which rises at each of the times."""
+    done = len(solved.times)
+    count = np.arange(1, done + 1)
+    if done > STEPS:
+        count = np.arange(1, STEPS + 1) * done // STEPS
+    x = np.concatenate([solved.times[count - 1] if done else [1.0], [right]])
+    y = np.concatenate([solved.shares[count - 1], solved.shares[-1:]]) if done else np.zeros(2)
     # By counts: by distances, the last digit of a logarithm would choose among steps.
     marks = sorted({len(count) * fifth // 5 for fifth in range(1, 6)})
     ax.step(

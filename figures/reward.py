@@ -84,7 +84,7 @@ def draw(
 def _title(runs: pd.DataFrame, most: int) -> str:
     """The title of a problem's panels, with its iterations where other problems have more."""
     iterations = runs["iteration"].max()
-    fewer = f"\nonly {iterations} iterations" if iterations < most else ""
+    fewer = f"\n{iterations} of {most} iterations" if iterations < most else ""
     # A long name goes on in a second line, before its last capital.
     name = runs["title"].iloc[0]
     return (re.sub(r"(?=[A-Z][^A-Z]*$)", "\n", name) if len(name) > 20 else name) + fewer

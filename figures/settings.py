@@ -1,6 +1,8 @@
-"""One row a setting of an optimiser, one dot a run: the reward averaged over the whole run.
+"""One row a setting of an optimiser, one dot a run: what it came to.
 
-python -m figures.settings results/tables/control_steps --to results/figures/control_steps
+    python -m figures.settings results/tables/control_steps --to results/figures/control_steps
+
+The reward averaged over the whole run, or with ``--column best`` the best value at its end.
 """
 
 from __future__ import annotations
@@ -11,35 +13,44 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from experiments.tables.reader import method
 from figures import files, style
 
-COLUMN = "area_batch_mean"  # of the table of runs; a negated reward
+Array = NDArray[np.float64]
+REWARD, BEST = "area_batch_mean", "best"  # columns of the table of runs; rewards are negated there
 
 
-def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[Figure, str]:
+def draw(
+    runs: pd.DataFrame, labels: Mapping[str, str] | None = None, column: str = REWARD
+) -> tuple[Figure, str]:
     """The picture and its caption, from the table of runs and what each setting is called.
 
-    A method has its colour, and a filled dot at the setting with the best mean.
+    A method has its colour, and a filled dot at its best setting: the one with the largest mean
+    reward, or the smallest median of best values.
     """
     style.use()
     names, labels = list(dict.fromkeys(runs["algorithm"])), labels or {}
     methods = {name: method(name) for name in names}
     look = style.lines(dict.fromkeys(methods.values()))
-    tasks = list(dict.fromkeys(runs["problem"]))
+    problems = list(dict.fromkeys(runs["problem"]))
     figure, axes = plt.subplots(
-        1, len(tasks), figsize=(2.4 * len(tasks) + 1.4, 0.17 * len(names) + 0.9), squeeze=False,
-        sharey=True,
+        1, len(problems), figsize=(2.4 * len(problems) + 1.4, 0.17 * len(names) + 0.9),
+        squeeze=False, sharey=True,
     )  # fmt: skip
     said = []
-    for ax, task in zip(axes[0], tasks, strict=True):
-        here = runs[runs["problem"] == task]
-        rewards = {name: -style.finite(own[COLUMN]) for name, own in here.groupby("algorithm")}
-        best = _best(rewards, methods)
+    for ax, problem in zip(axes[0], problems, strict=True):
+        here = runs[runs["problem"] == problem]
+        values = {str(name): _values(own, column) for name, own in here.groupby("algorithm")}
+        middle = np.median if column == BEST else np.mean
+        middles = {name: float(middle(own)) for name, own in values.items()}
+        if column == BEST:
+            values = {name: style.positive(own) for name, own in values.items()}
+        best = _best(middles, methods, largest=column == REWARD)
         for row, name in enumerate(names):
-            if name in rewards:
-                shown, color = rewards[name], look[methods[name]].color
+            if name in values:
+                shown, color = values[name], look[methods[name]].color
                 ax.plot(
                     shown, np.full(len(shown), row), linestyle="", marker="o", markersize=4,
                     color=color, markeredgewidth=0.9,
@@ -47,30 +58,65 @@ def draw(runs: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[F
                 )  # fmt: skip
         title = here["title"].iloc[0]
         ax.set_title(title)
-        ax.set_xlabel("average reward over the run")
-        ax.xaxis.set_major_formatter(style.thousands())
+        if column == BEST:
+            ax.set_xscale("log")
+            ax.set_xlabel("best value at the end")
+            style.few_ticks(ax)
+            hidden = sum(int(np.isnan(own).sum()) for own in values.values())
+            style.say_dropped(
+                ax,
+                [f"{hidden} of {sum(map(len, values.values()))} runs ≤ 0 or not finite"]
+                if hidden
+                else [],
+            )
+        else:
+            ax.set_xlabel("average reward over the run")
+            ax.xaxis.set_major_formatter(style.thousands())
         ax.grid(axis="y", linewidth=0.3, alpha=0.5)
-        of = "; ".join(
-            f"{labels.get(name, name)} ({np.mean(rewards[name]):.3g})" for name in best.values()
-        )
+        of = "; ".join(f"{labels.get(name, name)} ({middles[name]:.3g})" for name in best.values())
         said.append(f"{title}: {of}.")
     axes[0, 0].set_yticks(range(len(names)), [labels.get(name, name) for name in names])
     axes[0, 0].invert_yaxis()
+    style.letters(figure)
     figure.tight_layout()
+    return figure, f"{_about(runs, column)} {' '.join(said)}"
+
+
+def _about(runs: pd.DataFrame, column: str) -> str:
+    """What the picture shows, to the beginning of its last sentence."""
+    dots = f"one dot per run ({style.runs_per_cell(runs)} per setting); filled: the setting of "
+    if column == BEST:
+        return (
+            f"Best value at the end of a run{style.setting(runs)}, {dots}each method with the "
+            "smallest median. A run ends at the target or with its budget, if it is not lost "
+            "before. Not in the paper.\n\nThe best settings and their medians."
+        )
     iterations = runs.groupby("problem", sort=False)["iteration"].max()
-    caption = (
-        f"Reward averaged over the roll-outs of the first {_range(iterations)} iterations, one dot "
-        f"per run ({style.runs_per_cell(runs)} per setting); filled: the setting of each method "
-        f"with the best mean.\n\nThe best settings and their means. {' '.join(said)}"
+    return (
+        f"Reward averaged over the roll-outs of the first {_range(iterations)} iterations, {dots}"
+        "each method with the best mean.\n\nThe best settings and their means."
     )
-    return figure, caption
 
 
-def _best(rewards: Mapping[str, np.ndarray], methods: Mapping[str, str]) -> dict[str, str]:
-    """The setting of each method with the largest mean."""
-    means = {name: mean for name, own in rewards.items() if not np.isnan(mean := np.mean(own))}
-    # the last one of a method stays
-    return {methods[name]: name for name in sorted(means, key=lambda name: means[name])}
+def _values(runs: pd.DataFrame, column: str) -> Array:
+    """Of each run: the best value above the minimum, or the reward."""
+    if column == BEST:
+        known = runs["minimum"].where(np.isfinite(runs["minimum"]), 0.0)
+        excess: Array = (runs["best"] - known).to_numpy(dtype=float)
+        return excess
+    return -style.finite(runs[column])
+
+
+def _best(
+    middles: Mapping[str, float], methods: Mapping[str, str], largest: bool
+) -> dict[str, str]:
+    """The best setting of each method; none where all of them are NaN."""
+    known = [name for name in methods if name in middles and not np.isnan(middles[name])]
+    choose = max if largest else min
+    return {
+        of: choose((name for name in known if methods[name] == of), key=middles.__getitem__)
+        for of in dict.fromkeys(methods[name] for name in known)
+    }
 
 
 def _range(counts: pd.Series) -> str:

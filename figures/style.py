@@ -14,10 +14,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, NullLocator
 from numpy.typing import NDArray
+
+from experiments.tables.reader import method
 
 
 class Look(NamedTuple):
@@ -78,16 +81,39 @@ SPARE = [
 ]
 
 
+TINTED: tuple[tuple[Any, str], ...] = (("-", "o"), ((0, (5, 1.5)), "s"), ((0, (1, 1)), "^"))
+
+
 def lines(algorithms: Iterable[str], labels: Mapping[str, str] | None = None) -> dict[str, Line]:
-    """The line of each of these optimisers, called as ``labels`` says, or by its name; those
-    without a look of their own get a spare, in a colour that none of the others has.
+    """The line of each of these optimisers, called as ``labels`` says, or by its name. Where there
+    are settings of several methods they have their method's colour, in other tints and dashes;
+    those without a look of their own get a spare, in a colour that none of the others has.
     """
     algorithms, labels = list(algorithms), labels or {}
-    taken = {LOOKS[name].color for name in algorithms if name in LOOKS}
+    looks = LOOKS | _of_settings(algorithms)
+    taken = {looks[name].color for name in algorithms if name in looks}
     spare = cycle([look for look in SPARE if look.color not in taken] or SPARE)
     return {
-        name: Line(labels.get(name, name), *(LOOKS.get(name) or next(spare))) for name in algorithms
+        name: Line(labels.get(name, name), *(looks.get(name) or next(spare))) for name in algorithms
     }
+
+
+def _of_settings(algorithms: list[str]) -> dict[str, Look]:
+    """The looks of settings of methods, as INGO's ingo_0.5 and ingo_5, if there are several."""
+    settings: dict[str, list[str]] = {}
+    for name in algorithms:
+        if name not in LOOKS and method(name) in LOOKS:
+            settings.setdefault(method(name), []).append(name)
+    if len(settings) < 2:
+        return {}
+    looks = {}
+    for of, names in settings.items():
+        color = np.array(to_rgb(LOOKS[of].color))
+        for k, (name, (dash, marker)) in enumerate(zip(names, cycle(TINTED), strict=False)):
+            white = 0.55 * k / max(len(names) - 1, 1)
+            r, g, b = (1 - white) * color + white
+            looks[name] = Look(to_hex((r, g, b)), dash, marker)
+    return looks
 
 
 def use() -> None:

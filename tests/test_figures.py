@@ -13,11 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
+from matplotlib.colors import to_rgb
 from PIL import Image
 
 from experiments import plan
 from experiments.config import ConfigError
 from experiments.paths import PUBLISHED
+from experiments.tables import reader
 from figures import commands, convergence, ecdf, files, regret, reward, stability, steps, style
 
 ROOT = Path(__file__).parent.parent
@@ -628,7 +630,7 @@ def test_every_line_is_what_title_labels_and_legend_say(reading):
 
 
 def test_a_share_of_the_ecdf_is_that_of_the_method_that_the_legend_names():
-    """1e2 to 1e-10 are 61 targets; those down to 1 are reached at once."""
+    """The first batches have 1, so that the targets below it count: 50, down to 1e-10."""
     later = {"ingo": [1000.0, 3000.0], "igo": [2000.0, np.inf], "mine": [np.inf, np.inf]}
     runs = pd.concat([tables.cell("levy", name, ends) for name, ends in later.items()])
     figure, _ = ecdf.draw(runs, NAMES)
@@ -637,11 +639,68 @@ def test_a_share_of_the_ecdf_is_that_of_the_method_that_the_legend_names():
     colors = legend_of(figure)
     for name in later:
         x, y = the_line(ax, colors[NAMES[name]])
-        hits = np.concatenate([h[30:91] for h in runs.loc[runs["algorithm"] == name, "hits"]])
+        hits = np.concatenate([h[41:91] for h in runs.loc[runs["algorithm"] == name, "hits"]])
         for t in (1, 150, 500, 1500, 2500, 3000):
-            share = (hits <= t).sum() / (2 * 61)
-            assert y[x <= t][-1] == pytest.approx(share), (name, t)
+            share = (hits <= t).sum() / (2 * 50)
+            assert [0.0, *y[x <= t]][-1] == pytest.approx(share), (name, t)
     style.plt.close(figure)
+
+
+def test_every_problem_counts_alike_in_the_ecdf_as_in_claim_20():
+    """The share at each budget is that of the measure, whose ratios the second panel shows."""
+    runs = pd.concat(
+        [
+            tables.cell("levy", "ingo", [4000.0, np.inf]),
+            tables.cell("levy", "cma_es", [np.inf, 900.0]),
+            tables.cell("discus", "ingo", [np.inf] * 2, first_batch_min=50.0),
+            tables.cell("discus", "cma_es", [np.inf] * 2, first_batch_min=50.0).assign(
+                hits=[[1] * 35, [1] * 30 + [700] * 8]
+            ),
+        ]
+    )
+    figure, caption = ecdf.draw(runs, NAMES | {"cma_es": "CMA-ES"}, over="cma_es")
+    left, right = figure.axes
+    colors = legend_of(figure)
+    (line,) = [own for own in right.lines if own.get_label() == NAMES["ingo"]]
+    assert len([own for own in right.lines if not own.get_label().startswith("_")]) == 1
+    spans = {p: reader.spanned(own) for p, own in runs.groupby("problem")}
+    assert spans == {"levy": range(41, 91), "discus": range(32, 41)}
+
+    def share(name, t):
+        cells = runs[runs["algorithm"] == name].groupby("problem")["hits"]
+        return np.mean(
+            [
+                np.mean([np.sum(np.array(h)[spans[p].start : spans[p].stop] <= t) for h in hits])
+                / len(spans[p])
+                for p, hits in cells
+            ]
+        )
+
+    for t in (500, 800, 1500, 3999):
+        x, y = the_line(left, colors[NAMES["ingo"]])
+        assert y[x <= t][-1] == pytest.approx(share("ingo", t))
+        near = np.argmax(line.get_xdata() > t) - 1
+        at = line.get_xdata()[near]
+        assert line.get_ydata()[near] == pytest.approx(share("ingo", at) / share("cma_es", at))
+    assert right.get_ylabel() == "share over that of CMA-ES"
+    assert "Right: that share over the one of CMA-ES." in caption
+    style.plt.close(figure)
+
+
+def test_settings_of_methods_have_the_methods_colours_in_tints_and_dashes():
+    names = ["ingo_0.05", "ingo_0.5", "ingo_5", "igo_0.05", "igo_0.5", "igo_5"]
+    looks = style.lines(names)
+    assert (looks["ingo_0.05"].color, looks["igo_0.05"].color) == ("#0072b2", "#e69f00")
+    for of in ("ingo", "igo"):
+        own = [looks[name] for name in names if name.startswith(of)]
+        assert len({look.color for look in own}) == len({str(look.dash) for look in own}) == 3
+        red, green, blue = zip(*(to_rgb(look.color) for look in own), strict=True)
+        for channel in (red, green, blue):  # lighter and lighter, and never white
+            assert sorted(channel) == list(channel)
+        assert min(to_rgb(own[-1].color)) < 0.8
+    alone = style.lines(names[:3])  # settings of one method: told apart by colours
+    assert len({look.color for look in alone.values()}) == 3
+    assert alone["ingo_0.05"].color.lower() != "#0072b2"
 
 
 def draw_kind(kind, runs, lines):
@@ -713,7 +772,7 @@ def test_a_task_with_fewer_iterations_says_so_in_its_title():
     runs.loc[runs["problem"] == "levy", "title"] = "InvertedDoublePendulum-v4"
     figure, _ = reward.draw(runs, lines)
     assert [ax.get_title() for ax in figure.axes[:4]] == [
-        "InvertedDouble\nPendulum-v4", "Discus\nonly 20 iterations", "Ellipsoid", "Rastrigin10",
+        "InvertedDouble\nPendulum-v4", "Discus\n20 of 300 iterations", "Ellipsoid", "Rastrigin10",
     ]  # fmt: skip
     style.plt.close(figure)
 

@@ -41,6 +41,32 @@ def test_a_ratio_is_the_contenders_time_over_ingos(monkeypatch):
     assert "| 6 | 2000000 | 1.5 (1.5 to 1.5) |" in iteration.markdown(table)
 
 
+def test_a_contender_starts_again_before_its_numbers_run_out(monkeypatch):
+    """On a fast machine a round at d = 10 is so long that Σ of a single run came to 0."""
+    monkeypatch.setattr(iteration, "LONGEST", 3)
+    started = []
+
+    def run(rng):
+        started.append(rng.random())
+        yield from iter(range(10))
+
+    assert [next(found) for found in [iteration.endless(run)] for _ in range(7)] == [
+        0,
+        1,
+        2,
+        0,
+        1,
+        2,
+        0,
+    ]
+    assert len(started) == 3
+    assert len(set(started)) == 1
+    monkeypatch.undo()
+    book = iteration.contenders(10)["textbook"]
+    for _ in range(30_000):  # 60 times as many as to 1e-10
+        next(book)
+
+
 def test_one_iteration_is_timed_however_late_the_clock_is(monkeypatch):
     """The clock of a process may jump over the whole time between two looks at it."""
     clock = iter([0.0, 0.5, 1.0])

@@ -12,7 +12,7 @@ import pytest
 from experiments.claims import variants, verdicts
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.plan import load
-from experiments.publishing import archive
+from experiments.publishing import archive, checksums
 from experiments.tables import aggregate, estimates, files, rewards, summaries
 from experiments.timing import iteration, rollouts
 from problems import table_1
@@ -55,6 +55,21 @@ def of_table(experiment, kept_cells):
 def assert_same(made, kept, rtol=1e-11):
     """Equal to the last digit that is kept; a smallest difference that is none would hide 1e-10."""
     pd.testing.assert_frame_equal(made, kept, rtol=rtol, atol=0, check_dtype=False)
+
+
+def test_no_kept_file_was_changed_added_or_lost_since_all_was_made():
+    """`make figures` renews them, once what is changed has been made again."""
+    assert checksums.sums(KEPT_RESULTS) == checksums.read(KEPT_RESULTS)
+
+
+def test_checksums_are_those_of_the_command(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "a b.txt").write_text("abc", encoding="utf-8")
+    (tmp_path / "ledger.jsonl").write_text("grows", encoding="utf-8")
+    checksums.write(tmp_path)
+    abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-4
+    assert (tmp_path / "SHA256SUMS").read_text(encoding="utf-8") == f"{abc}  below/a b.txt\n"
+    assert checksums.read(tmp_path) == checksums.sums(tmp_path) == {"below/a b.txt": abc}
 
 
 def test_every_experiment_with_kept_traces_has_tables_but_one_that_is_under_way():

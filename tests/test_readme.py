@@ -33,6 +33,7 @@ from experiments.publishing import (
     words,
 )
 from experiments.publishing.study import Study
+from experiments.publishing.symbols import plain
 from experiments.runs import simulate
 from experiments.runs.spec import Spec
 from experiments.tables import rewards, summaries
@@ -246,7 +247,8 @@ def test_reasons_are_taken_from_what_the_rule_wrote():
         "Fails: wins(a, b_0.1) = 0.2 [0.1, 0.4]; diverged(c) = 0 [0, 0]"
         ". Too few runs to tell: wins(a, d) = 0.5 [0.2, 0.9]. Not run: no table. "
         "At the paper's step: reproduced, 2 of 2. "
-        "With f at the mean: not reproduced, 0 of 6. With the rest: partly, 4 of 6."
+        "With f at the mean: not reproduced, 0 of 6. With the rest: partly, 4 of 6. "
+        "With one: reproduced, 1 of 1, wins(a, d) = 0.9 [0.8, 1]."
     )
     reasons = verdicts_page.Reasons.of(why, {"why": "Read so."})
     assert (reasons.how, reasons.holding) == ("Read so.", "3 of 6")
@@ -259,9 +261,10 @@ def test_reasons_are_taken_from_what_the_rule_wrote():
         "Not run: no table.",
     ]
     assert reasons.readings == [
-        ("At the paper's step", "reproduced", "2 of 2"),
-        ("With f at the mean", "not reproduced", "0 of 6"),
-        ("With the rest", "partly", "4 of 6"),
+        ("At the paper's step", "reproduced", "2 of 2", None),
+        ("With f at the mean", "not reproduced", "0 of 6", None),
+        ("With the rest", "partly", "4 of 6", None),
+        ("With one", "reproduced", "1 of 1", ("wins(a, d)", Estimate(0.9, 0.8, 1.0))),
     ]
 
 
@@ -271,6 +274,7 @@ def test_every_reason_of_the_kept_claims_is_shown(kept):
     for c in kept.claims.itertuples():
         reasons = verdicts_page.Reasons.of(c.why, written[c.id])
         judged = sum(map(len, reasons.parts.values()))
+        judged += sum(reading.part is not None for reading in reasons.readings)
         assert judged == len(verdicts_page.JUDGED.findall(c.why))
         if not isinstance(c.measure, str):
             assert reasons.other == [c.why]  # which says what has not been run
@@ -435,17 +439,58 @@ def test_the_first_standard_deviations_of_igo_are_those_of_the_tables(kept):
     ratio = f"{art['igo_5'] / art['ingo_0.5']:.2g}"
     assert f"Ellipsoid, condition 1, from σ₁ = 5 in 10 of 10 runs ({ratio})" in text
     assert "Levy" not in text
-    wide = kept.tables.table("wide_starts")
+
+
+def test_who_gets_where_on_rastrigin10(kept):
+    text, wide = findings._rastrigin(kept), kept.tables.table("wide_starts")
+    assert text.startswith("On Rastrigin10 no method reaches the target from the paper's start, ")
+    assert "and Fast-INGO ends lowest." in text
     most = (wide["stop"] == "target").groupby(wide["algorithm"]).sum()
-    igo, ingo = (most[most.index.str.startswith(name)].max() for name in ("igo_", "ingo_"))
-    assert text.endswith(f"IGO reaches it in up to {igo} of 10 runs, INGO in {ingo}.")
-    assert igo > ingo
+    for label, start in (
+        ("INGO", "ingo_"),
+        ("IGO", "igo_"),
+        ("Fast-INGO", "fast_"),
+        ("CMA-ES", "cma_"),
+    ):
+        own = most[most.index.str.startswith(start)]
+        assert re.search(rf"(?:by|,|and) {label} in {own.max()} of 10 runs", text)
+    assert most[most.index.str.startswith("igo_")].max() > 0
+
+
+def test_what_is_said_of_es_by_f_at_its_mean(kept):
+    text = findings._es_at_its_mean(kept)
+    es, others = kept.tables.table("figure_4"), kept.tables.table("figure_1")
+    medians = es.groupby(["problem", "algorithm"])["f_mean"].median().unstack().min(axis=1)
+    theirs = others[others["algorithm"] != "es"].groupby(["problem", "algorithm"])["f_mean"]
+    first = text.partition("its reading as plain descent")[0]
+    for problem, own in theirs.median().unstack().iterrows():
+        title = next(iter(es.loc[es["problem"] == problem, "title"]))
+        above = sorted(own.index[own > medians[problem]])
+        said = re.search(rf"below ([^;]*?) on {re.escape(plain(title))} \(", first)
+        names = {"INGO": "ingo", "INGOstep": "ingo_step", "Fast-INGO": "fast_ingo", "IGO": "igo",
+                 "CMA-ES": "cma_es"}  # fmt: skip
+        found = [names[n] for n in re.findall(r"([A-Z][\w-]*) \(", said[1])] if said else []
+        assert sorted(found) == above
+    assert text.startswith("ES reaches the target on no function with any of five steps")
+
+
+def test_where_es_with_a_step_of_1_still_grows(kept):
+    """f at the mean rises to the end on Levy, and is at rest elsewhere."""
+    curves = pd.read_parquet(kept.folder / "tables" / "figure_4" / "curves.parquet")
+    curves = curves[(curves["algorithm"] == "es_1") & (curves["quantity"] == "f_mean")]
+    grows = []
+    for problem, own in curves.groupby("problem"):
+        late = own[own["evaluations"] >= 900_000].sort_values("evaluations")["median"]
+        if late.iloc[-1] > 1.5 * late.iloc[0]:
+            grows.append(problem)
+    assert grows == ["levy"]
+    assert "still grows on Levy (1.9)" in findings._es_steps(kept)
 
 
 def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path):
     names = {"fast_ingo_1": "F", "fast_ingo_3": "F", "es_0.1": "E", "es_0.01": "E"}
     study = study_of(tmp_path, "control_steps", ["levy"], names)
-    assert findings._at_best(study) == ""
+    assert headlines._at_best(study) == ""
     rewards = {
         "fast_ingo_1": [10, 30],
         "fast_ingo_3": [24, 24],
@@ -456,7 +501,10 @@ def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path)
     for cell, own in zip(cells, rewards.values(), strict=True):
         cell["area_batch_mean"] = [-reward for reward in own]
     tables.write(tmp_path / "tables", "control_steps", *cells)
-    assert findings._at_best(study).endswith("are on Levy fast_ingo 24 and es 8 (means of 2 runs).")
+    assert headlines._at_best(study) == (
+        " Each at the best of its steps and σ (means of 2 runs over the first iterations): on Levy "
+        "fast_ingo 24 and es 8."
+    )
 
 
 def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):

@@ -67,10 +67,10 @@ def redrawn(tmp_path_factory):
 
 def kept():
     """What is kept and made from tables, but PDF, which is the same picture as PNG: not traces,
-    ledger, manifest, page, film, and what was measured.
+    ledger, manifest, page, checksums, film, and what was measured.
     """
     files = {p.relative_to(PUBLISHED) for p in PUBLISHED.rglob("*") if p.is_file()}
-    others = {"traces", "config.yaml", "ledger.jsonl", "manifest.json", "README.md"}
+    others = {"traces", "config.yaml", "ledger.jsonl", "manifest.json", "README.md", "SHA256SUMS"}
     return {
         p
         for p in files

@@ -68,3 +68,21 @@ def test_a_run_that_was_lost_is_not_the_best():
     figure, caption = settings.draw(runs, LABELS)
     plt.close(figure)
     assert "Walk: Alpha, 2 (0.5)." in caption
+
+
+def test_with_best_values_the_smallest_median_is_filled_and_what_is_not_above_0_is_counted():
+    names = {"fast_ingo_1": [1.0, 2.0, 30.0], "fast_ingo_2": [0.0, 3.0, 4.0], "es_1": [5.0] * 3}
+    runs = pd.concat(
+        tables.cell("walk", name, [np.inf] * 3, best=[v + 10 for v in own], minimum=10.0)
+        for name, own in names.items()
+    )
+    figure, caption = settings.draw(runs, LABELS, "best")
+    (ax,) = figure.axes
+    for line, own in zip(ax.lines, names.values(), strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), [v or np.nan for v in own])
+    filled = [line.get_markerfacecolor() == line.get_color() for line in ax.lines]
+    assert filled == [True, False, True]
+    assert ax.get_xscale() == "log"
+    assert [text.get_text() for text in ax.texts] == ["1 of 9 runs ≤ 0 or not finite"]
+    assert "The best settings and their medians. Walk: Alpha, 1 (2); Beta, 1 (5)." in caption
+    plt.close(figure)

@@ -9,6 +9,7 @@ import tables
 
 import problems
 from experiments.runs import simulate
+from experiments.runs.record import TARGETS
 from experiments.runs.spec import Spec
 from experiments.tables import summaries
 from figures import ecdf, stability, style
@@ -86,14 +87,14 @@ def test_statistics_are_written_for_reading_too(runs, tmp_path):
 
 
 def test_ecdf_counts_targets_and_runs(runs):
-    times = ecdf.solved(runs[runs["algorithm"] == "half"])
-    assert len(times) == 2 * 61
-    # the run that failed had reached 1e2 … 1e0, eleven targets
-    assert np.isfinite(times).sum() == 61 + 11
+    """Of the fifty targets below the first batch's 1 the run that failed has none."""
+    span = {"p": range(TARGETS.index(1.0) + 1, TARGETS.index(1e-10) + 1)}
+    found = ecdf.shares(runs[runs["algorithm"] == "half"], "plain", span)
+    assert len(found.times) == 50
+    assert found.shares[-1] == pytest.approx(1 / 2)
+    assert found.at(np.array([0, 1e9])) == pytest.approx([0, 1 / 2])
     figure, caption = ecdf.draw(runs)
-    line = figure.axes[0].lines[0]
-    assert line.get_ydata()[-1] == 1.0
-    assert figure.axes[0].lines[1].get_ydata()[-1] == pytest.approx(72 / 122)
+    assert [line.get_ydata()[-1] for line in figure.axes[0].lines] == pytest.approx([1.0, 1 / 2])
     assert "over 1 function and 2 to 3 runs each" in caption
     style.plt.close(figure)
 

@@ -1,4 +1,5 @@
-"""All verdicts once more, from the kept tables, by code that shares nothing with the rule's.
+"""All verdicts once more, from the kept tables, by code that shares nothing with the rule's: of
+each claim, and of each of its settings and readings, with how many statements hold.
 
 Intervals are computed anew too: Wilson's by its formula, Newcombe's on a grid, the bootstrap with
 other random numbers. (That the tables are those of the kept traces: test_kept_results.py.)
@@ -7,6 +8,7 @@ other random numbers. (That the tables are those of the kept traces: test_kept_r
 from __future__ import annotations
 
 from functools import cache
+from inspect import signature
 from itertools import product
 from pathlib import Path
 
@@ -21,7 +23,7 @@ CLAIMS = {
     c["id"]: c
     for c in yaml.safe_load((ROOT / "experiments/claims/claims.yaml").read_text(encoding="utf-8"))
 }
-VERDICTS = pd.read_csv(KEPT / "claims.csv").set_index("id")["verdict"]
+KEPT_CLAIMS = pd.read_csv(KEPT / "claims.csv").set_index("id")
 GRID = np.array([float(f"{10 ** (k / 5):.4g}") for k in range(40, -51, -1)])  # 1e8 … 1e-10
 NORMAL = 1.959963984540054  # 97.5 %
 
@@ -83,8 +85,8 @@ def success_rate(experiment, problem, algorithm, target=1e-10):
     return share(reached.sum(), reached.size)
 
 
-def wins(experiment, problem, algorithm, than, column="best"):
-    a, b = (runs(experiment, problem, name) for name in (algorithm, than))
+def wins(experiment, problem, algorithm, than, column="best", beside=None):
+    a, b = runs(experiment, problem, algorithm), runs(beside or experiment, problem, than)
     seeds = sorted(set(a.index) & set(b.index))
     count = 0
     for s in seeds:
@@ -114,9 +116,14 @@ def settings(experiment, method):
     ends = {
         "step_sizes": MULTIPLES,
         "robustness": ("0.05", "0.5", "5"),
-        "wide_starts": [f"{s}_{b}" for s in "12" for b in ("1", "0.5", "0.25")],
+        "wide_starts": ["1", "2", *(f"{s}_{b}" for s in "12" for b in ("1", "0.5", "0.25"))],
+        "figure_4": ("1", "0.1", "0.01", "0.001", "0.0001"),
+        "figure_1": (),
     }[experiment]
-    return [f"{method}_{end}" for end in ends if f"{method}_{end}" in named]
+    found = {method, *(f"{method}_{end}" for end in ends)} & named
+    if not found:
+        raise LookupError(method)
+    return sorted(found)
 
 
 def more_solved(experiment, algorithm, than):
@@ -129,25 +136,32 @@ def more_solved(experiment, algorithm, than):
     return boot(np.mean, (by_seed(algorithm) - by_seed(than)).to_numpy())
 
 
-def wins_at_best(experiment, problem, algorithm, than):
-    def scores(method):
+MISSED = 1e12
+
+
+def wins_at_best(experiment, problem, algorithm, than, column="best", beside=None):
+    def scores(where, method):
         """Seeds by settings; evaluations where the target was reached, beyond all of them else."""
         columns = {}
-        for name in settings(experiment, method):
-            own = runs(experiment, problem, name)
+        for name in settings(where, method):
+            own = runs(where, problem, name)
             time = first_hit(own, 1e-10)
-            columns[name] = np.where(np.isfinite(time), time, 1e12 * (1 + own["best"]))
-        return pd.DataFrame(columns, index=own.index)
+            score = np.where(np.isfinite(time), time, MISSED * (1 + own[column]))
+            columns[name] = pd.Series(score, index=own.index)
+        return pd.DataFrame(columns).dropna()
 
-    a, b = scores(algorithm), scores(than)
+    a, b = scores(experiment, algorithm), scores(beside or experiment, than)
+    seeds = sorted(set(a.index) & set(b.index))
     count = 0
-    for s in a.index:
+    for s in seeds:
         chosen = []
         for own in (a, b):
-            others = np.sort(own.drop(s).to_numpy(), axis=0)
-            chosen.append(own.loc[s].iloc[int(np.argmin(others[len(others) // 2]))])
+            others = np.sort(own.loc[[other for other in seeds if other != s]], axis=0)
+            reached, middle = (others < MISSED).sum(axis=0), others[len(others) // 2]
+            best = np.lexsort((middle, -reached))[0]
+            chosen.append(own.loc[s].iloc[best])
         count += chosen[0] < chosen[1]
-    return share(count, len(a))
+    return share(count, len(seeds))
 
 
 def final_ratio(experiment, problem, algorithm, than, column):
@@ -211,6 +225,14 @@ def reached(experiment, algorithm, than, within, targets):
     return boot(lambda a, b: a.mean() / b.mean(), mean_shares(algorithm), mean_shares(than))
 
 
+def drift(experiment, problem, algorithm):
+    own = runs(experiment, problem, algorithm)
+    steps = own["iteration"] - 1
+    return boot(
+        np.mean, (own["dim"] * np.log((own["sigma"] / own["first_sigma"]) ** 2) / steps).to_numpy()
+    )
+
+
 def larger_reward(experiment, problem, algorithm, than, column):
     """P(A > B) for rewards, with all θ that a score test does not refuse."""
     a, b = (-runs(experiment, problem, name)[column].to_numpy() for name in (algorithm, than))
@@ -261,11 +283,13 @@ def hyper_parameters(method, than, **only):
 
 
 def outcome(measure, low, high, arguments):
-    """Whether a part holds: True, False, or None for one that its interval leaves open."""
+    """Whether a part holds: True, False, None for one that its interval leaves open, or "missing"
+    without runs.
+    """
     try:
         value, least, most = globals()[measure](**arguments)
     except LookupError:
-        return None
+        return "missing"
     if np.isnan(value):
         return None
     if (low is None or least >= low) and (high is None or most <= high):
@@ -275,32 +299,63 @@ def outcome(measure, low, high, arguments):
     return None
 
 
-def judged(claim):
-    outcomes = []
-    for entry in claim["parts"]:
+def judged(entries, quantifier):
+    """The verdict on the statements of these entries, with how many hold of how many."""
+    outcomes, ran = [], False
+    for entry in entries:
         own = dict(entry)
         measure, low, high = own.pop("measure"), own.pop("at_least", None), own.pop("at_most", None)
-        quantifier, _ = own.pop("quantifier", claim["quantifier"]), own.pop("setting", None)
+        asked, _ = own.pop("quantifier", quantifier), own.pop("setting", None)
         lists = [v if isinstance(v, list) else [v] for v in own.values()]
         some = [
             outcome(measure, low, high, dict(zip(own, values, strict=True)))
             for values in product(*lists)
         ]
-        if quantifier == "all":
+        ran |= any(o != "missing" for o in some)
+        some = [None if o == "missing" else o for o in some]
+        if asked == "all":
             outcomes += some
-        elif quantifier == "overall":
+        elif asked == "overall":
             most = [o for o in (True, False) if some.count(o) > len(some) / 2]
             tied = some.count(False) * 2 == len(some)
             outcomes.append(most[0] if most else False if tied else None)
         else:
             outcomes.append(True if True in some else None if None in some else False)
+    holding = f"{outcomes.count(True)} of {len(outcomes)}"
     if {True, False} <= set(outcomes):
-        return "partly"
+        return f"partly, {holding}"
     if None in outcomes:
-        return "not tested"
-    return "reproduced" if outcomes[0] else "not reproduced"
+        return f"{'inconclusive' if ran else 'not run'}, {holding}"
+    return f"{'reproduced' if outcomes[0] else 'not reproduced'}, {holding}"
+
+
+def read_so(entries, changes):
+    """The entries of a reading, or these with the arguments that it changes, where they fit."""
+    if isinstance(changes, list):
+        return changes
+    return [
+        entry
+        | {
+            k: v
+            for k, v in changes.items()
+            if k in signature(globals()[entry["measure"]]).parameters
+        }
+        for entry in entries
+    ]
 
 
 @pytest.mark.parametrize("number", CLAIMS)
-def test_the_verdict_is_the_kept_one(number):
-    assert judged(CLAIMS[number]) == VERDICTS[number]
+def test_verdicts_are_the_kept_ones(number):
+    claim, kept = CLAIMS[number], KEPT_CLAIMS.loc[number]
+    verdict, _, holding = judged(claim["parts"], claim["quantifier"]).partition(", ")
+    assert verdict == kept["verdict"]
+    assert f" {holding} parts hold." in kept["why"] or verdict == "not run"
+    others = {}
+    for entry in claim["parts"]:
+        if where := entry.get("setting", ""):
+            others.setdefault(where[0].upper() + where[1:], []).append(entry)
+    for word, key in (("With", "readings"), ("What it would take,", "takes")):
+        for name, changes in claim.get(key, {}).items():
+            others[f"{word} {name}"] = read_so(claim["parts"], changes)
+    for name, entries in others.items():
+        assert f" {name}: {judged(entries, claim['quantifier'])}" in kept["why"]

@@ -5,7 +5,6 @@ The arguments after ``tables`` are those of a part in claims.yaml.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ import pandas as pd
 
 from experiments.runs.record import TARGETS
 from experiments.tables.estimates import Array, Estimate, newcombe, resampled, wilson
-from experiments.tables.reader import Missing, Tables, evaluations_to, method
+from experiments.tables.reader import Missing, Tables, evaluations_to, method, spanned
 
 
 def success_rate(
@@ -277,32 +276,24 @@ def reached(
     """
     problems = tables.problems(experiment, algorithm)
     problems += [p for p in tables.problems(experiment, than) if p not in problems]
-    spans = {p: spanned(tables, experiment, p) for p in problems}
+    runs = tables.table(experiment)
+    spans = {p: spanned(runs[runs["problem"] == p]) for p in problems}
     if targets == "fixed":
-        spans = dict.fromkeys(problems, (TARGETS.index(100.0), len(TARGETS)))
+        spans = dict.fromkeys(problems, range(TARGETS.index(100.0), len(TARGETS)))
 
     def shares(name: str) -> Array:
         found = []
-        for p, (first, last) in spans.items():
+        for p, span in spans.items():
             cell = tables.runs(experiment, p, name).set_index("seed")["hits"]
-            count = cell.map(lambda run, a=first, b=last: np.sum(np.asarray(run[a:b]) <= within))
-            found.append(count / (last - first))
+            own = slice(span.start, span.stop)
+            count = cell.map(lambda run, own=own: np.sum(np.asarray(run[own]) <= within))
+            found.append(count / len(span))
         means: Array = pd.concat(found, axis=1, join="inner").mean(axis=1).to_numpy(dtype=float)
         if not means.size:
             raise Missing(f"no seed of {name} on all problems of {experiment}")
         return means
 
     return resampled(lambda a, b: _mean(a) / _mean(b), shares(algorithm), shares(than))
-
-
-def spanned(tables: Tables, experiment: str, problem: str) -> tuple[int, int]:
-    """First and last (excluded) of the TARGETS that the runs of an experiment span on a problem."""
-    runs = tables.table(experiment)
-    runs = runs[runs["problem"] == problem]
-    excess = runs["first_batch_min"] - runs["minimum"]
-    last = max(len(hits) for hits in runs["hits"])
-    first = min(bisect_right(TARGETS, -worst, key=lambda t: -t) for worst in excess)
-    return min(first, last - 1), last
 
 
 def drift(tables: Tables, experiment: str, problem: str, algorithm: str) -> Estimate:

@@ -131,6 +131,12 @@ def parts(claim: dict[str, Any]) -> Iterator[Part]:
         yield from statement.parts
 
 
+def every_part(claim: dict[str, Any]) -> Iterator[Part]:
+    """Its parts, and those of its readings and of what it would take."""
+    for changes in ({}, *claim.get("readings", {}).values(), *claim.get("takes", {}).values()):
+        yield from parts(read_as(claim, changes))
+
+
 def read_as(claim: dict[str, Any], changes: dict[str, Any] | list[Any]) -> dict[str, Any]:
     """The claim with other entries, or with other arguments in those whose measure takes them."""
     if isinstance(changes, list):
@@ -213,6 +219,17 @@ class Judgement:
         return f"{held} of {len(self.statements)}"
 
     @property
+    def shown(self) -> str:
+        """How many hold; of a single part its numbers too."""
+        pairs = [pair for judged in self.statements for pair in judged.found]
+        if len(pairs) != 1:
+            return self.holding
+        part, found = pairs[0]
+        if isinstance(found, str) or np.isnan(found.value):
+            return self.holding
+        return f"{self.holding}, {_shown(part, found)}"
+
+    @property
     def settings(self) -> dict[str, Judgement]:
         """By the setting that its statements are judged at, if they say so."""
         named = dict.fromkeys(j.statement.setting for j in self.statements if j.statement.setting)
@@ -253,10 +270,7 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
         ("Too few runs to tell", [(p, e) for p, e in open_parts if not np.isnan(e.value)]),
     ):
         if some:
-            shown = "; ".join(
-                f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]" for part, e in some
-            )
-            why.append(f"{word}: {shown}.")
+            why.append(f"{word}: {'; '.join(_shown(*pair) for pair in some)}.")
     if undefined := [str(part) for part, e in open_parts if np.isnan(e.value)]:
         why.append(f"Has no value: {'; '.join(undefined)}.")
     if lacking:
@@ -265,10 +279,15 @@ def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
     for word, key in (("With", "readings"), (TAKES, "takes")):
         for name, changes in claim.get(key, {}).items():
             others[f"{word} {name}"] = Judgement.of(read_as(claim, changes), tables)
-    why += [f"{name}: {other.verdict}, {other.holding}." for name, other in others.items()]
+    why += [f"{name}: {other.verdict}, {other.shown}." for name, other in others.items()]
     part, e = found[0]
     numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
     return row | numbers | {"measure": str(part), "verdict": its.verdict, "why": " ".join(why)}
+
+
+def _shown(part: Part, e: Estimate) -> str:
+    """A part with its value and interval."""
+    return f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]"
 
 
 def _together(judged: Judged) -> str:

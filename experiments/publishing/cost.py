@@ -125,8 +125,8 @@ def about(kept: Path, ledger: Path) -> str:
     where = "; ".join(text for text in (machine(ledger), days) if text)
     sentences = [
         f"From the kept seconds of {len(jobs):,} jobs on one core "
-        f"each{f' ({where})' if where else ''}; wall time on {CORES} cores is half of them. Disk "
-        "is that of traces. The theory's runs, whose traces are not kept, take minutes more."
+        f"each{f' ({where})' if where else ''}; wall time on {CORES} cores is half of them. The "
+        "theory's runs, which are not kept, take minutes more."
     ]
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))

@@ -16,9 +16,15 @@ from experiments.paths import PUBLISHED
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import count, number
+from experiments.tables import reader
 from experiments.tables.reader import Missing
 
-TOLD = ("reproduced", "partly", "not reproduced")
+TOLD = {
+    "reproduced": "Reproduced would be",
+    "partly": "Partly would be",
+    "inconclusive": "Too few runs to tell",
+    "not reproduced": "Not reproduced even so",
+}
 
 
 def headlines(study: Study) -> list[str]:
@@ -82,7 +88,25 @@ def control(study: Study) -> str:
     return (
         f"**Control.** The average reward of Fast-INGO is below that of ES on {below[0]} of "
         f"{len(by_task)} tasks and below that of ASEBO on {below[1]}; the paper reports the "
-        f"opposite{f' ({listed(fewer)})' if fewer else ''}."
+        f"opposite{f' ({listed(fewer)})' if fewer else ''}.{_at_best(study)}"
+    )
+
+
+def _at_best(study: Study) -> str:
+    """The reward of each method at the best of its settings, as far as that was run."""
+    try:
+        runs = study.tables.table("control_steps")
+    except Missing:
+        return ""
+    parts = []
+    for task, own in runs.groupby("title", sort=False):
+        rewards = -own.groupby("algorithm", sort=False)["area_batch_mean"].mean()
+        best = rewards.groupby(reader.method, sort=False).max()
+        shown = [f"{study.optimiser('figure_2', name)} {best[name]:.3g}" for name in best.index]
+        parts.append(f"on {task} {listed(shown)}")
+    return (
+        f" Each at the best of its steps and σ (means of {runs['seed'].nunique()} runs over the "
+        f"first iterations): {'; '.join(parts)}."
     )
 
 
@@ -193,9 +217,8 @@ def takes(study: Study) -> str:
     for (name, verdict), ids in found.items():
         by_verdict.setdefault(verdict, []).append(f"{listed(ids)} with {name}")
     parts = [
-        f"{verdict.capitalize()} {'would be' if verdict in TOLD[:2] else 'even so'}: "
-        f"{'; '.join(by_verdict[verdict])}."
-        for verdict in TOLD
+        f"{word}: {'; '.join(by_verdict[verdict])}."
+        for verdict, word in TOLD.items()
         if verdict in by_verdict
     ]
     return f"**What it would take**, by claim. {' '.join(parts)}"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.paths import PUBLISHED, ROOT
 from experiments.plan import load
-from experiments.publishing import cost, results_page, verdicts_page
+from experiments.publishing import checksums, cost, results_page, verdicts_page
 from experiments.publishing.headlines import headlines
 from experiments.publishing.study import Study
 
@@ -82,10 +82,11 @@ def filled(readme: str, published: Path) -> str:
 
 
 def main() -> None:
-    """Rewrite README.md and the results page in place."""
+    """Rewrite README.md and the results page in place, and the checksums of all that is kept."""
     path, published = ROOT / "README.md", ROOT / PUBLISHED
     results_page.write(published)
     path.write_text(filled(path.read_text(encoding="utf-8"), published), encoding="utf-8")
+    checksums.write(published)
 
 
 if __name__ == "__main__":

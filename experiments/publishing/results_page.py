@@ -32,7 +32,8 @@ INTRODUCTION = """\
 # Results
 
 Made by `make publish` and `make figures` from the kept runs; do not edit by hand. What the project
-is and how to run it: [README](../../README.md).
+is and how to run it: [README](../../README.md). Checksums of all files here but the ledger, which
+grows: [SHA256SUMS](SHA256SUMS) (`sha256sum --check --quiet SHA256SUMS`).
 
 [In words](#in-words) · [Claims](#claims) · [Figures of the paper](#figures-of-the-paper) ·
 [Figures not in the paper](#figures-not-in-the-paper) · [Theory](#theory) ·

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
 
-from experiments.claims.verdicts import CLAIMS, Part, parts
+from experiments.claims.verdicts import CLAIMS, Part, every_part, parts
 from experiments.publishing.grids import Grid
 from experiments.publishing.study import Study
 from experiments.publishing.symbols import plain
@@ -23,7 +23,16 @@ SEGMENT = re.compile(
     rf"|[A-Z][^:]*: (?:{'|'.join(ORDER)}), \d+ of)"
 )
 JUDGED = re.compile(r"(\w+\([^()]*\)) = (\S+) \[(\S+), (\S+)\]")
-READ = re.compile(rf"(.+): ({'|'.join(ORDER)}), (\d+ of \d+)\.$")
+READ = re.compile(rf"(.+): ({'|'.join(ORDER)}), (\d+ of \d+)(?:, (.+))?\.$")
+
+
+class Reading(NamedTuple):
+    """Of a setting, another reading, or what a claim would take."""
+
+    name: str
+    verdict: str
+    holding: str  # 3 of 4
+    part: tuple[str, Estimate] | None  # if it is a single one
 
 
 @dataclass
@@ -34,7 +43,7 @@ class Reasons:
     holding: str = ""  # 3 of 4
     parts: dict[str, list[tuple[str, Estimate]]] = field(default_factory=dict)  # by outcome
     other: list[str] = field(default_factory=list)  # what has no value, or was not run
-    readings: list[tuple[str, str, str]] = field(default_factory=list)  # name, verdict, parts
+    readings: list[Reading] = field(default_factory=list)
 
     @classmethod
     def of(cls, why: str, claim: dict[str, Any]) -> Reasons:
@@ -47,14 +56,17 @@ class Reasons:
             if found := re.match(r"(\d+ of \d+) parts hold", segment):
                 made.holding = found[1]
             elif kind in ("Fails", "Too few runs to tell"):
-                made.parts[kind] = [
-                    (m[1], Estimate(*map(float, m.groups()[1:]))) for m in JUDGED.finditer(rest)
-                ]
+                made.parts[kind] = _judged(rest)
             elif found := READ.match(segment):
-                made.readings.append((found[1], found[2], found[3]))
+                single = next(iter(_judged(found[4] or "")), None)
+                made.readings.append(Reading(found[1], found[2], found[3], single))
             elif segment.strip("."):
                 made.other.append(segment)
         return made
+
+
+def _judged(text: str) -> list[tuple[str, Estimate]]:
+    return [(m[1], Estimate(*map(float, m.groups()[1:]))) for m in JUDGED.finditer(text)]
 
 
 def written() -> dict[int, dict[str, Any]]:
@@ -100,7 +112,7 @@ def _part(study: Study, claim: dict[str, Any], row: Any) -> str:
 
 def in_words(study: Study, claim: dict[str, Any], measure: str, estimate: Estimate) -> str:
     """A part by its text: what was measured and asked, and the measure as a small second line."""
-    part = next((p for p in parts(claim) if str(p) == measure), None)
+    part = next((p for p in every_part(claim) if str(p) == measure), None)
     if part is None:  # claims.yaml has changed since the verdicts were made
         return f"`{measure}` = {number(estimate.value)}"
     said = sentence(study, part, estimate)
@@ -130,7 +142,11 @@ def details(study: Study) -> Iterator[str]:
         for kind, some in reasons.parts.items():
             lines += [f"- {words[kind]}: {in_words(study, claim, *part)}" for part in some]
         lines += [f"- {plain(text)}" for text in reasons.other]
-        lines += [f"- {plain(name)}: **{v}**, {n} parts." for name, v, n in reasons.readings]
+        for reading in reasons.readings:
+            said = f"- {plain(reading.name)}: **{reading.verdict}**, {reading.holding} parts."
+            lines.append(
+                f"{said} {in_words(study, claim, *reading.part)}" if reading.part else said
+            )
         yield "\n".join(lines)
 
 

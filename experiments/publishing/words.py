@@ -27,11 +27,8 @@ COLUMNS = {
     "f_mean": "f at the mean of the distribution",
     "batch_mean": "the mean of the last batch",
     "batch_min": "the smallest value of the last batch",
-    **{
-        column: f"the {words.replace(',', '')}"
-        for column, words in REWARDS.items()
-        if "area" in column
-    },
+    "area_batch_mean": "the mean of the batches, averaged over the run",
+    "area_f_mean": "f at the mean of the distribution, averaged over the run",
 }
 MEASURED = {  # columns of the theory's tables
     "regret": "the average regret",
@@ -45,6 +42,7 @@ ESTIMATORS = {
     "orthogonal": "the estimate from orthogonal samples",
     "antithetic": "the estimate from antithetic pairs",
     "centred": "the estimate centred by the batch mean",
+    "centred_by_others": "the estimate centred by the mean of the other samples",
     "single": "the estimate from one sample",
 }
 FORMS = {"theorem_3": "Theorem 3's closed form", "framework": "Algorithm 3's closed form"}
@@ -54,6 +52,7 @@ METHODS = {
     "fast_ingo": "Fast-INGO",
     "igo": "IGO",
     "cma_es": "CMA-ES",
+    "es": "ES",
 }
 
 
@@ -137,7 +136,8 @@ def _names(study: Study, part: Part) -> dict[str, Any]:
         known["problem"] = _on(titles.get(known["problem"], known["problem"]))
     for key in ("algorithm", "than", "estimator"):
         if key in known:
-            known[key] = study.optimiser(where, known[key])
+            of = known.get("beside", where) if key == "than" else where
+            known[key] = study.optimiser(of, known[key])
     return part.arguments | {"named": known}
 
 
@@ -170,9 +170,10 @@ def _ahead(v: Value, a: dict[str, Any]) -> str:
 
 def _wins_at_best(v: Value, a: dict[str, Any]) -> str:
     own, other = (METHODS[a[key]] for key in ("algorithm", "than"))
+    by = "" if a.get("column", "best") == "best" else f", by {COLUMNS[a['column']]}"
     return (
         f"{own} beats {other} on {v} of the seeds on {a['named']['problem']}, each at its best "
-        "setting"
+        f"setting{by}"
     )
 
 
@@ -247,9 +248,10 @@ def _drift(v: Value, a: dict[str, Any]) -> str:
 
 def _larger_reward(v: Value, a: dict[str, Any]) -> str:
     n = a["named"]
+    by = REWARDS[a["column"]].replace(",", "")
     return (
         f"a run of {n['algorithm']} beats one of {n['than']} on {n['problem']} with probability "
-        f"{v}, by {COLUMNS.get(a['column'], a['column'])}"
+        f"{v}, by the {by}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -82,6 +83,16 @@ def method(name: str) -> str:
     and ingo_1_0.25; the name itself if it ends in no number.
     """
     return re.sub(r"(_\d[\d.e-]*)+$", "", name)
+
+
+def spanned(runs: pd.DataFrame) -> range:
+    """The places among TARGETS of those that these runs, all of one problem, span: from the largest
+    that some run does not have at its first batch to the smallest that some run reached.
+    """
+    last = max(len(hits) for hits in runs["hits"])
+    worst = (runs["first_batch_min"] - runs["minimum"]).max()
+    first = bisect_right(TARGETS, -worst, key=lambda t: -t)
+    return range(max(min(first, last - 1), 0), last)
 
 
 def evaluations_to(runs: pd.DataFrame, target: float) -> NDArray[np.float64]:

@@ -37,7 +37,8 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
     estimator, parameter and component. "theorem_2" is the plain estimate. "centred" is the one of
     Algorithms 1 and 2 before their division by σ̂: it uses f(x_i) minus the batch mean, and its own
     mean is ``factor`` = (1 − 1/N) times the gradient, so it is biased, although the paper's
-    sentence on h says that it is not.
+    sentence on h says that it is not. "centred_by_others" subtracts from f(x_i) the mean of the
+    other samples, which is independent of x_i.
     """
     rng = stream(root_seed, "unbiased")
     mu = rng.standard_normal(dim) / 2
@@ -52,8 +53,10 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
         x = mu + z @ root.T
         for name, (f, exact_mu, exact_Sigma) in closed_forms(mu, Sigma, a).items():
             values = f(x)
-            if estimator == "centred":
+            if estimator in ("centred", "centred_by_others"):
                 values = values - values.mean(axis=1, keepdims=True)
+                if estimator == "centred_by_others":  # f_i − Σ_{j≠i} f_j / (N − 1)
+                    values *= n / (n - 1)
             elif estimator != "theorem_2":
                 values = values - f(mu)
             mean, curvature = estimates(values, z, inverse)

@@ -15,6 +15,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -33,6 +35,7 @@ Values = Callable[[Array], Array]
 ROUNDS = 7
 FISHER_UP_TO = 30  # the Fisher matrix has (d(d + 3)/2)² entries: 2·10¹¹ of them at d = 1000
 DRAWS = 20  # per parameter, for a Fisher matrix; p of them make it regular, with 2p a run diverges
+LONGEST = 1000  # iterations of a run: after 10⁴ a small Σ has run out of the range of numbers
 SECONDS = 0.25  # of each contender in each round, at least one iteration
 
 
@@ -129,16 +132,22 @@ def fisher_step(drawn: Array, gradient: Array) -> Array:
 def contenders(dim: int) -> dict[str, Iterator[None]]:
     """One endless run of each contender; ``next`` does an iteration."""
     f = problems.build("ellipsoid", {"dim": dim}).evaluate
-    runs = {
-        "INGO": ours("ingo", dim, f, np.random.default_rng(0)),
-        "floor": floor(dim, f, np.random.default_rng(0)),
-        "textbook": textbook(dim, f, np.random.default_rng(0)),
-        "pycma": ours("cma_es", dim, f, np.random.default_rng(0)),
-        "cmaes": cmaes_package(dim, f, np.random.default_rng(0)),
+    made: dict[str, Callable[..., Iterator[None]]] = {
+        "INGO": partial(ours, "ingo"),
+        "floor": floor,
+        "textbook": textbook,
+        "pycma": partial(ours, "cma_es"),
+        "cmaes": cmaes_package,
     }
     if dim <= FISHER_UP_TO:
-        runs["Monte-Carlo Fisher"] = monte_carlo_fisher(dim, f, np.random.default_rng(0))
-    return runs
+        made["Monte-Carlo Fisher"] = monte_carlo_fisher
+    return {name: endless(partial(make, dim, f)) for name, make in made.items()}
+
+
+def endless(make: Callable[[np.random.Generator], Iterator[None]]) -> Iterator[None]:
+    """Runs of a contender one after the other, each of LONGEST iterations."""
+    while True:
+        yield from islice(make(np.random.default_rng(0)), LONGEST)
 
 
 def seconds_per_iteration(run: Iterator[None]) -> float:

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from figures.style import legend
+from figures.style import legend, letters
 from figures.theory import shared
 from figures.theory.shared import BOUND, LINES, curve, log_log, mean_over, with_interval
 
@@ -40,6 +40,7 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
         ax.set_xticks(here["dim"].unique(), labels=map(str, here["dim"].unique()))
         ax.minorticks_off()
     axes[0, 0].set_ylabel("average regret")
+    letters(figure)
     legend(figure, [LINES[name] for name in dict.fromkeys(table["estimator"])], 5)
     both = table.pivot(index=["problem", "dim"], columns="estimator", values="regret")
     gain = both["batch"] / both["orthogonal"]

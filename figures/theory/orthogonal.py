@@ -41,6 +41,7 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
             ax.set_xlabel(label)
             ax.set_title(here["title"].iloc[0])
         row[0].set_ylabel(f"{name},\northogonal / independent")
+    style.letters(figure)
     style.legend(figure, PLACES.values(), 1)
     regret, moment = (table[table["quantity"] == name] for name in QUANTITIES)
     wide = moment[moment["samples"] == moment["samples"].max()]

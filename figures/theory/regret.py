@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from figures.style import legend
+from figures.style import legend, letters
 from figures.theory import shared
 from figures.theory.shared import BOUND, curve, lines, log_log, mean_over, with_interval
 
@@ -34,6 +34,7 @@ def draw(table: pd.DataFrame, labels: Mapping[str, str] | None = None) -> tuple[
         ax.set_xlabel("iterations T")
         log_log(ax)
     axes[0, 0].set_ylabel("average regret over T iterations")
+    letters(figure)
     legend(figure, look.values(), 5)
 
     last = table[table["iterations"] == table.groupby(["problem", "algorithm"])["iterations"]

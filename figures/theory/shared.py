@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures import commands, files, style
-from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, RED, SKY, Line
+from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Line
 
 LINES = {
     "single": Line("one sample", RED, "-", "o"),
@@ -22,6 +22,7 @@ LINES = {
     "estimated": Line("independent, Ĝ estimated", PINK, (0, (1, 1)), "v"),
     "theorem_2": Line("Theorem 2", BLACK, "-", "o"),
     "centred": Line("centred by the batch's mean", SKY, "-", "X"),
+    "centred_by_others": Line("centred by the other samples' mean", PURPLE, "-", "p"),
 }
 # every bound is dotted, in its estimator's colour
 BOUND: dict[str, Any] = {"linewidth": 1.0, "linestyle": ":"}

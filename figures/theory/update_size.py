@@ -50,6 +50,7 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
         ax.set_title(FUNCTIONS[function], fontsize=8)
     for ax in axes[-1]:
         ax.set_xlabel("standard deviation σ")
+    style.letters(figure)
     style.legend(figure, look.values(), 3)
     plain = table["algorithm"] == "reinforce_gd"
     powers = "; ".join(

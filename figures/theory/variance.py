@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from figures.style import BLACK, Line, legend
+from figures.style import BLACK, Line, legend, letters
 from figures.theory import shared
 from figures.theory.shared import BOUND, LINES, curve, log_log
 
@@ -40,6 +40,7 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     for ax in axes[-1]:
         ax.set_xlabel("samples N")
     bound = Line("lemma: L²(d + 4)²/N", BLACK, ":", "")
+    letters(figure)
     legend(figure, [*(LINES[name] for name in dict.fromkeys(table["estimator"])), bound], 5)
     wide = table[table["samples"] == table["samples"].max()]
     both = wide.pivot(index=["title", "place"], columns="estimator", values="second_moment")
