@@ -31,6 +31,9 @@ LONG = (
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+    for item in items:
+        if item.path.name in LONG:
+            item.add_marker("slow")
 
 
 @pytest.fixture

@@ -242,6 +242,7 @@ def words(spec, path):
 LONG = ("control", {"task": "HumanoidStandup", "horizon": 80})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("problem", [LONG, None], ids=["long batches", "short batches"])
 def test_a_signal_saves_the_run_at_once_and_the_same_command_goes_on(problem, number, tmp_path):

@@ -771,7 +771,6 @@ def test_the_data_are_asked_for_by_a_key(field):
 # ---- all of it -----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_workflow_makes_the_page(tmp_path):
     """Two functions in d = 2 and 5 on one instance, two pseudo-Boolean problems."""
     env = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -19,6 +19,7 @@ ROWS = [
     if line.startswith("|") and not line.startswith(("|---", "| paper |", "| equation |"))
 ]
 ROWS = [row for row in ROWS if row[0] != "sentence of the paper"]
+SAID = next(k for k, row in enumerate(ROWS) if row[2] == "claim 1")  # the first sentence's
 LINKS = re.findall(r"\[([^\]]*)\]\(([^)#]*)(?:#([^)]*))?\)", TEXT)
 CLAIMS = yaml.safe_load((ROOT / "experiments" / "claims" / "claims.yaml").read_text("utf-8"))
 
@@ -63,6 +64,26 @@ def test_claims_that_are_named_exist():
     ids = {entry["id"] for entry in CLAIMS}
     for words in re.findall(r"\bclaims? ((?:\d+(?:, | to )?)+)", OF_PAPER):
         assert {int(number) for number in re.findall(r"\d+", words)} <= ids
+
+
+ABOUT = {entry["id"]: str(entry) for entry in CLAIMS}  # the tables and experiments of a claim
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: re.sub(r"\W+", "_", row[0])[:60])
+def test_the_claim_of_a_row_is_judged_by_what_the_row_names(row):
+    """Of the theory's modules, one whose table it reads; of experiments, all."""
+    of_theory = set(re.findall(r"experiments/theory/(\w+)\.py", row[1])) - {"bounds", "shared"}
+    experiments = (
+        re.findall(r"(?<!\w)`(\w+)`", row[1]) if row[0] and ROWS.index(row) >= SAID else []
+    )
+    for number in re.findall(r"\bclaim (\d+)", row[2]):
+        about = ABOUT[int(number)]
+        assert not of_theory or any(
+            f"'table': '{name}'" in about or f"'figure': 'theory_{name}'" in about
+            for name in of_theory
+        )
+        for name in experiments:
+            assert f"'{name}'" in about, (number, name)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: re.sub(r"\W+", "_", row[0])[:60])

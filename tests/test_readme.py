@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -596,4 +597,6 @@ def test_the_days_of_runs_are_those_of_the_first_and_the_last_of_their_commits(
 def test_versions_are_those_of_the_kept_traces():
     assert cost.versions(KEPT)["Python"].startswith("3.")
     assert {"numpy", "cma", "mujoco"} <= set(cost.versions(KEPT))
-    assert f"numpy {cost.versions(KEPT)['numpy']}" in TEXT
+    manifest = json.loads((ROOT / PUBLISHED / "manifest.json").read_text(encoding="utf-8"))
+    assert cost.versions(KEPT)["numpy"] in manifest["runs"]["versions"]["numpy"]
+    assert "[Versions](results/published/manifest.json)" in TEXT

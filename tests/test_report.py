@@ -92,7 +92,7 @@ def test_captions_say_what_is_seen_and_what_the_paper_says(project, html):
 
 def test_it_begins_with_the_verdicts_the_commit_and_the_versions(html):
     first = variable(html, "workflow_desc")
-    assert "Of 30 sentences of the paper:" in first
+    assert "Of 31 sentences of the paper:" in first
     assert "Commit of this report" in first
     assert re.search(r"Versions: Python 3\.\d+", first)
     assert "results, with config.yaml" in first

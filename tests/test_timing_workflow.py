@@ -56,6 +56,7 @@ def test_the_kept_table_is_of_all_kept_jobs():
     assert table["jobs"].drop("all").to_dict() == kept["experiment"].value_counts().to_dict()
 
 
+@pytest.mark.slow
 def test_more_jobs_cost_more_and_a_failure_shows_its_words(monkeypatch):
     # twelve more jobs of 0.2 s at least, beside a start of one or two
     assert workflow.cpu_of_workflow(1) < workflow.cpu_of_workflow(13)

@@ -273,6 +273,10 @@ def ratio(table, **only):
     return row["ratio"], row["ratio_low"], row["ratio_high"]
 
 
+def power(table, column, **only):
+    return (rows_of(table, **only)[column].iloc[0],) * 3
+
+
 def largest(table, column, **only):
     return (np.abs(rows_of(table, **only)[column]).max(),) * 3
 

@@ -348,6 +348,12 @@ def exponent_over_rate(tables: Tables, table: str, **only: str) -> Estimate:
     return Estimate(*ends)
 
 
+def power(tables: Tables, table: str, column: str, **only: str) -> Estimate:
+    """The fitted power that a column of a table of the theory holds, the same in all rows."""
+    value = float(tables.theory(table, only)[column].iloc[0])
+    return Estimate(value, value, value)
+
+
 def ratio(tables: Tables, table: str, **only: str | float) -> Estimate:
     """A ratio that a table of the theory holds, with its interval."""
     row = tables.theory(table, only).iloc[0]
@@ -406,6 +412,7 @@ MEASURES: dict[str, Callable[..., Estimate]] = {
         bound_ratio,
         exponent,
         exponent_over_rate,
+        power,
         ratio,
         largest,
         hyper_parameters,

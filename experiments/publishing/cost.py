@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 
+from experiments.paths import PUBLISHED
 from experiments.plan import Plan
 from experiments.publishing import archive, footprint
 from experiments.publishing.grids import Grid
@@ -131,8 +132,8 @@ def about(kept: Path, ledger: Path) -> str:
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))
         sentences.append(f"The environment takes {environment}, a clone {clone}.")
-    if found := versions(kept):
-        sentences.append(f"Versions: {', '.join(f'{k} {v}' for k, v in found.items())}.")
+    if versions(kept):
+        sentences.append(f"[Versions]({(PUBLISHED / 'manifest.json').as_posix()}).")
     return " ".join(sentences)
 
 

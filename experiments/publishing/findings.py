@@ -354,6 +354,20 @@ def _reinforce(study: Study) -> str:
     )
 
 
+def _step_sizes_of_reinforce(study: Study) -> str:
+    steps = study.tables.theory("update_size", {})
+    own = steps[steps["algorithm"] == "reinforce_gd"].groupby("function", sort=False).first()
+    low, high = own["variance_power"].min(), own["variance_power"].max()
+    rest = own.index[own["mean_power"] > -0.5]
+    return (
+        "One step of reinforce gradient descent changes Σ, as a part of Σ, as σ to the power of "
+        f"{number(low, 2)} to {number(high, 2)}, and μ, as a part of σ, to that of "
+        f"{number(own['mean_power'].min(), 2)} to {number(own['mean_power'].max(), 2)}"
+        f"{' (on the quadratic at its minimiser)' if list(rest) == ['quadratic'] else ''}. The "
+        "steps of INGO, INGOstep and Fast-INGO are the same part at every σ."
+    )
+
+
 def _binary(study: Study) -> str:
     return (
         f"{_without_heading(headlines.discrete(study))} At the largest size the mode of most runs "
@@ -437,6 +451,7 @@ FINDINGS: dict[Sentence, tuple[int, ...]] = {
     _faster_than_igo: (12,),
     _es_steps: (18,),
     _reinforce: (19,),
+    _step_sizes_of_reinforce: (31,),
     _binary: (16, 17),
     _regret: (21, 22, 28),
     _orthogonal: (23,),

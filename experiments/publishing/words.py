@@ -53,6 +53,13 @@ METHODS = {
     "igo": "IGO",
     "cma_es": "CMA-ES",
     "es": "ES",
+    "reinforce_gd": "reinforce gradient descent",
+}
+STEPS = {"mean_power": "the step of the mean", "variance_power": "the step of Σ"}
+FUNCTIONS = {  # of experiments/theory/update_size.py
+    "linear": "a linear function that is 0 at the mean",
+    "linear_at_1": "a linear function that is 1 at the mean",
+    "quadratic": "a quadratic function at its minimiser",
 }
 
 
@@ -291,10 +298,22 @@ def _ratio(v: Value, a: dict[str, Any]) -> str:
     )
 
 
+def _power(v: Value, a: dict[str, Any]) -> str:
+    own, step = METHODS[a["algorithm"]], STEPS[a["column"]]
+    return (
+        f"{step} of {own}, as a part of the distribution's, goes as σ to the power of {v} on "
+        f"{FUNCTIONS[a['function']]}"
+    )
+
+
 def _largest(v: Value, a: dict[str, Any]) -> str:
     if a["table"] == "unbiased":
         who = ESTIMATORS.get(a["estimator"], a["estimator"])
         return f"{who} lies up to {v} standard errors from the exact gradient"
+    if a["table"] == "update_size":
+        own, step = METHODS[a["algorithm"]], STEPS[a["column"]]
+        part = f"{step} of {own}, as a part of the distribution's"
+        return f"{part}, goes as σ to a power within {v} of 0"
     who = FORMS.get(a.get("problem", ""), "the closed form")
     return f"{who} differs from a numerical solution by up to {v} of the largest entry"
 
@@ -324,6 +343,7 @@ SENTENCES: dict[str, Callable[[Value, dict[str, Any]], str]] = {
     "bound_ratio": _bound_ratio,
     "exponent": _exponent,
     "exponent_over_rate": _exponent_over_rate,
+    "power": _power,
     "ratio": _ratio,
     "largest": _largest,
     "hyper_parameters": _hyper_parameters,
