@@ -14,7 +14,7 @@ from experiments.claims.measures import MEASURES
 from experiments.publishing import headlines
 from experiments.publishing.cells import Cells, integer, listed, on
 from experiments.publishing.study import Study
-from experiments.publishing.words import number, percent
+from experiments.publishing.words import count, number, percent
 from experiments.tables import reader
 from experiments.tables.reader import Missing
 
@@ -94,7 +94,26 @@ def _igo(study: Study) -> str:
         "IGO with a full covariance matrix and the paper's β = 1/d reaches the target in no run on "
         f"{len(stalls)} of {len(cells.titles)} functions. Where values carry no signal, its log "
         f"det Σ changes by {drifts[0]} per iteration and INGO's by {drifts[1]}, as the "
-        "second-order term of the update predicts."
+        f"second-order term of the update predicts.{_by_rank(study)}"
+    )
+
+
+def _by_rank(study: Study) -> str:
+    """What IGO does with the weights that its authors give it."""
+    cells, other = Cells(study, "figure_1"), Cells(study, "variants")
+    try:
+        solved = other.solved("igo_ranks")
+    except Missing:
+        return ""
+    counts = [
+        f"{count(other.evaluations(p, 'igo_ranks'))} against "
+        f"{count(cells.evaluations(p, 'ingo'))} of INGO on {cells.titles[p]}"
+        for p in solved
+    ]
+    return (
+        " With weights by rank, which are IGO's own, and the same step it solves "
+        f"{on(cells.titles, solved)}"
+        f"{f' (evaluations per success: {listed(counts)})' if counts else ''}."
     )
 
 

@@ -42,6 +42,9 @@ def functions(study: Study) -> str:
     for name in ("ingo", "cma_es", "igo", "es"):
         counts.setdefault(len(plain.solved(name)), []).append(study.optimiser("figure_1", name))
     shown = [f"{listed(names)} on {integer(solved)}" for solved, names in counts.items()]
+    with suppress(Missing):
+        by_rank = integer(len(Cells(study, "variants").solved("igo_ranks")))
+        shown[-1] += f" (IGO with its own weights by rank: {by_rank})"
     return (
         f"**Test functions.** Within {number(plain.budget)} evaluations, all runs of Fast-INGO "
         f"reach {TARGET:g} on {integer(len(plain.solved('fast_ingo')))} of "
