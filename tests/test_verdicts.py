@@ -492,6 +492,7 @@ def test_measures_of_the_theory(theory):
     assert MEASURES["exponent"](theory, "t", problem="b").high == -0.9
     e = MEASURES["exponent_over_rate"](theory, "t", problem="b")
     assert (e.low, e.value, e.high) == pytest.approx((-0.45, -0.25, -0.15))
+    assert MEASURES["power"](theory, "t", "slope", problem="b").value == -1.0
     e = MEASURES["ratio"](theory, "t", problem="a", v=2.0)
     assert (e.low, e.value, e.high) == (0.25, 0.6, 0.875)
     assert MEASURES["largest"](theory, "t", "z").value == 3.0
