@@ -129,6 +129,8 @@ def draw(
         over: an optimiser over whose share a second panel shows that of the others.
         best: columns function, target, evaluations: of the best algorithm of 2009, for ``bbob``.
     """
+    if over != "none" and (panels == "groups" or over not in set(runs["algorithm"])):
+        raise ValueError(f"over {over} needs one panel and runs of {over}")
     style.use()
     runs = runs[np.isfinite(runs["minimum"])]  # where none is known there are no targets
     groups = _groups(runs) if panels == "groups" else {ALL: list(runs["problem"].unique())}
@@ -223,8 +225,8 @@ def _ratios(
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(*ends)
-    ax.set_ylim(0.25, 5.5)
-    ax.yaxis.set_major_locator(FixedLocator([0.25, 0.5, 1, 2, 4]))
+    ax.set_ylim(0.125, 5.5)
+    ax.yaxis.set_major_locator(FixedLocator([0.125, 0.25, 0.5, 1, 2, 4]))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}"))
     ax.yaxis.set_minor_locator(NullLocator())
     style.few_ticks(ax)

@@ -15,10 +15,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.tables.reader import method
+from experiments.tables.reader import evaluations_to, method
 from figures import files, style
 
 Array = NDArray[np.float64]
+TARGET = 1e-10
 REWARD, BEST = "area_batch_mean", "best"  # columns of the table of runs; rewards are negated there
 
 
@@ -28,7 +29,8 @@ def draw(
     """The picture and its caption, from the table of runs and what each setting is called.
 
     A method has its colour, and a filled dot at its best setting: the one with the largest mean
-    reward, or the smallest median of best values.
+    reward; or with which most runs reached the target, of equal ones the fastest, then the one with
+    the smallest median.
     """
     style.use()
     names, labels = list(dict.fromkeys(runs["algorithm"])), labels or {}
@@ -46,8 +48,12 @@ def draw(
         middle = np.median if column == BEST else np.mean
         middles = {name: float(middle(own)) for name, own in values.items()}
         if column == BEST:
+            best = _best(
+                {n: _rank(here[here["algorithm"] == n], middles[n]) for n in middles}, methods
+            )
             values = {name: style.positive(own) for name, own in values.items()}
-        best = _best(middles, methods, largest=column == REWARD)
+        else:
+            best = _best({name: (-m,) for name, m in middles.items()}, methods)
         for row, name in enumerate(names):
             if name in values:
                 shown, color = values[name], look[methods[name]].color
@@ -86,10 +92,12 @@ def _about(runs: pd.DataFrame, column: str) -> str:
     """What the picture shows, to the beginning of its last sentence."""
     dots = f"one dot per run ({style.runs_per_cell(runs)} per setting); filled: the setting of "
     if column == BEST:
+        counts = runs["stop"].value_counts().items()
+        ends = ", ".join(f"{str(stop).replace('_', ' ')} {count}" for stop, count in counts)
         return (
-            f"Best value at the end of a run{style.setting(runs)}, {dots}each method with the "
-            "smallest median. A run ends at the target or with its budget, if it is not lost "
-            "before. Not in the paper.\n\nThe best settings and their medians."
+            f"Best value at the end of a run{style.setting(runs)}, {dots}each method with which "
+            f"most runs reached {TARGET:g}, of equal ones the fastest. Runs ended by: {ends}. Not "
+            "in the paper.\n\nThe best settings and their medians."
         )
     iterations = runs.groupby("problem", sort=False)["iteration"].max()
     return (
@@ -107,14 +115,24 @@ def _values(runs: pd.DataFrame, column: str) -> Array:
     return -style.finite(runs[column])
 
 
-def _best(
-    middles: Mapping[str, float], methods: Mapping[str, str], largest: bool
-) -> dict[str, str]:
-    """The best setting of each method; none where all of them are NaN."""
-    known = [name for name in methods if name in middles and not np.isnan(middles[name])]
-    choose = max if largest else min
+def _rank(runs: pd.DataFrame, median: float) -> tuple[float, ...]:
+    """Of a setting, the smaller the better: runs that missed the target, evaluations of the others,
+    and the median of best values.
+    """
+    times = evaluations_to(runs, TARGET)
+    reached = np.isfinite(times)
+    return (
+        float(-reached.mean()),
+        float(np.median(times[reached])) if reached.any() else 0.0,
+        median,
+    )
+
+
+def _best(ranks: Mapping[str, tuple[float, ...]], methods: Mapping[str, str]) -> dict[str, str]:
+    """The setting of each method with the smallest rank; none where all of them are NaN."""
+    known = [name for name in methods if name in ranks and not np.isnan(ranks[name][-1])]
     return {
-        of: choose((name for name in known if methods[name] == of), key=middles.__getitem__)
+        of: min((name for name in known if methods[name] == of), key=lambda name: ranks[name])
         for of in dict.fromkeys(methods[name] for name in known)
     }
 

@@ -97,7 +97,7 @@ def test_what_has_no_value_has_no_interval_and_is_not_judged(tmp_path):
     row = judge(claim(ratio), Tables(tmp_path))
     assert np.isnan([row["value"], row["low"], row["high"]]).all()
     assert row["verdict"] == "inconclusive"
-    assert row["why"].endswith("Has no value: final_ratio(p, lost, other, best).")
+    assert row["why"].endswith("Has no value: final_ratio(e, p, lost, other, best).")
 
 
 def test_a_resample_without_a_value_widens_the_interval():
@@ -566,15 +566,15 @@ def test_the_quantifier_says_how_many_parts_have_to_hold(made, quantifier, algor
 def test_parts_that_count_together_are_one_and_the_reasons_say_so(made):
     entry = claim(part(["fast", "never"], at_least=0.8), part("slow", at_least=0.8))
     row = judge(entry | {"quantifier": "can"}, made)
-    assert row["measure"] == "success_rate(p, fast)"
+    assert row["measure"] == "success_rate(e, p, fast)"
     assert row["why"] == (
         "because. 2 of 2 parts hold. 1 of 2 cases of success_rate hold (can: 1 of 2 suffices)."
     )
     row = judge(entry | {"quantifier": "overall"}, made)
-    assert row["measure"] == "success_rate(p, never)"
+    assert row["measure"] == "success_rate(e, p, never)"
     assert (
         "1 of 2 parts hold. 1 of 2 cases of success_rate hold (overall: 2 of 2 suffices). Fails: "
-        "success_rate(p, never) = 0 [0, 0.161]." in row["why"]
+        "success_rate(e, p, never) = 0 [0, 0.161]." in row["why"]
     )
 
 
@@ -584,30 +584,30 @@ def test_settings_and_what_it_would_take_are_judged_beside_the_claim(made):
         part(["slow", "never"], at_least=0.8) | {"setting": "over the steps"},
     ) | {"takes": {"patience": [part("half", at_least=0.25)]}}
     row = judge(entry, made)
-    assert (row["verdict"], row["measure"]) == ("partly", "success_rate(p, never)")
+    assert (row["verdict"], row["measure"]) == ("partly", "success_rate(e, p, never)")
     assert row["why"].endswith(
-        "At the paper's step: reproduced, 1 of 1, success_rate(p, fast) = 1 [0.839, 1]. "
+        "At the paper's step: reproduced, 1 of 1, success_rate(e, p, fast) = 1 [0.839, 1]. "
         "Over the steps: partly, 1 of 2. "
         "What it would take, patience: reproduced, 1 of 1, "
-        "success_rate(p, half) = 0.5 [0.299, 0.701]."
+        "success_rate(e, p, half) = 0.5 [0.299, 0.701]."
     )
 
 
 def test_the_row_shows_the_part_that_decides(made):
     row = judge(claim(part(["fast", "never"], at_least=0.8)), made)
-    assert row["measure"] == "success_rate(p, never)"
+    assert row["measure"] == "success_rate(e, p, never)"
     assert row["value"] == 0.0
     assert row["threshold"] == "≥ 0.8"
-    assert "1 of 2 parts hold. Fails: success_rate(p, never) = 0 [0, 0.161]." in row["why"]
+    assert "1 of 2 parts hold. Fails: success_rate(e, p, never) = 0 [0, 0.161]." in row["why"]
 
 
 def test_other_readings_are_judged_beside_the_claim(made):
     entry = claim(part("never", at_least=0.8)) | {"readings": {"the fast": {"algorithm": "fast"}}}
     row = judge(entry, made)
     assert row["verdict"] == "not reproduced"
-    assert row["measure"] == "success_rate(p, never)"
+    assert row["measure"] == "success_rate(e, p, never)"
     assert row["why"].endswith(
-        "With the fast: reproduced, 1 of 1, success_rate(p, fast) = 1 [0.839, 1]."
+        "With the fast: reproduced, 1 of 1, success_rate(e, p, fast) = 1 [0.839, 1]."
     )
 
 
@@ -619,7 +619,7 @@ def test_other_readings_are_judged_beside_the_claim(made):
             ["never", "absent"],
             "inconclusive",
             "never",
-            "0 of 2 parts hold. Fails: success_rate(p, n",
+            "0 of 2 parts hold. Fails: success_rate(e, p, n",
         ),
         (["fast", "absent", "never"], "partly", "never", "1 of 3 parts hold. Fails: success_rate"),
     ],
@@ -628,7 +628,7 @@ def test_a_part_without_runs_is_said_and_the_others_are_judged(
     made, algorithms, verdict, decides, counted
 ):
     row = judge(claim(part(algorithms, at_least=0.8)), made)
-    assert (row["verdict"], row["measure"]) == (verdict, f"success_rate(p, {decides})")
+    assert (row["verdict"], row["measure"]) == (verdict, f"success_rate(e, p, {decides})")
     assert counted in row["why"]
     assert row["why"].endswith("Not run: no runs of absent on p in e.")
 
@@ -740,7 +740,7 @@ FIXED = {
     8: "91c467c7bfe1",
     9: "2f9be0d97893",
     10: "7ee5c8914cd3",
-    11: "8a2d185c646f",
+    11: "3239de8c4680",
     12: "6584531ec8f2",
     13: "a0b60ab666b1",
     14: "47354145dcf2",

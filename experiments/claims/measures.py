@@ -350,7 +350,7 @@ def exponent_over_rate(tables: Tables, table: str, **only: str) -> Estimate:
 
 def power(tables: Tables, table: str, column: str, **only: str) -> Estimate:
     """The fitted power that a column of a table of the theory holds, the same in all rows."""
-    value = float(tables.theory(table, only)[column].iloc[0])
+    (value,) = set(tables.theory(table, only)[column])
     return Estimate(value, value, value)
 
 

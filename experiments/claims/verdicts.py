@@ -41,7 +41,7 @@ class Part:
     high: float | None  # at most
 
     def __str__(self) -> str:
-        named = [str(v) for k, v in self.arguments.items() if k not in ("experiment", "plain")]
+        named = [str(v) for k, v in self.arguments.items() if k != "plain"]
         return f"{self.measure}({', '.join(named)})"
 
     @property

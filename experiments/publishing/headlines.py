@@ -42,14 +42,15 @@ def functions(study: Study) -> str:
     for name in ("ingo", "cma_es", "igo", "es"):
         counts.setdefault(len(plain.solved(name)), []).append(study.optimiser("figure_1", name))
     shown = [f"{listed(names)} on {integer(solved)}" for solved, names in counts.items()]
+    igo = ""
     with suppress(Missing):
         by_rank = integer(len(Cells(study, "variants").solved("igo_ranks")))
-        shown[-1] += f" (IGO with its own weights by rank: {by_rank})"
+        igo = f" (IGO with its own weights by rank: {by_rank})"
     return (
         f"**Test functions.** Within {number(plain.budget)} evaluations, all runs of Fast-INGO "
         f"reach {TARGET:g} on {integer(len(plain.solved('fast_ingo')))} of "
-        f"{integer(len(plain.titles))} functions, {listed(shown)}. Rotated, Fast-INGO's do on "
-        f"{integer(len(rotated.solved('fast_ingo')))}, INGO's on "
+        f"{integer(len(plain.titles))} functions, {listed(shown)}{igo}. With the functions "
+        f"rotated Fast-INGO solves {integer(len(rotated.solved('fast_ingo')))}, INGO "
         f"{integer(len(rotated.solved('ingo')))}.{_wider(study)}"
     )
 
@@ -71,7 +72,9 @@ def _wider(study: Study) -> str:
         return ""
     runs = len(cells.runs(p, settings[0]))
     shown = [f"{study.optimiser('figure_1', of)} in {count}" for of, count in there.items()]
-    return f" {title}, from a wider start, is solved by {listed(shown)} of {runs} runs."
+    smaller = all(cells.reached(p, a) == 0 for a in settings if re.search(r"_1$", a))
+    step = " and a smaller step" if smaller else ""
+    return f" {title}, from a wider start{step}, is solved by {listed(shown)} of {runs} runs."
 
 
 def cma_es(study: Study) -> str:
@@ -124,12 +127,15 @@ def _at_best(study: Study) -> str:
     parts = []
     for task, own in runs.groupby("title", sort=False):
         rewards = -own.groupby("algorithm", sort=False)["area_batch_mean"].mean()
-        best = rewards.groupby(reader.method, sort=False).max()
-        shown = [f"{study.optimiser('figure_2', name)} {best[name]:.3g}" for name in best.index]
+        best = rewards.groupby(reader.method, sort=False).agg(["max", "size"])
+        shown = [
+            f"{study.optimiser('figure_2', name)} {most:.3g} ({tried} settings)"
+            for name, most, tried in best.itertuples()
+        ]
         parts.append(f"on {task} {listed(shown)}")
     return (
-        f" Each at the best of its steps and σ (means of {runs['seed'].nunique()} runs over the "
-        f"first iterations): {'; '.join(parts)}."
+        f" Each at its best ({runs['seed'].nunique()} runs of {runs['iteration'].max()} "
+        f"iterations): {'; '.join(parts)}."
     )
 
 
@@ -174,7 +180,8 @@ def theory(study: Study) -> str:
     gap = study.tables.theory("gap", {})
     fails = gap.loc[gap["measured_low"] > gap["bound"], "condition"]
     lemma = (
-        f"the lemma behind Theorem 5 fails at condition numbers of Σ from {number(fails.min())} on"
+        f"the lemma behind Theorem 5 fails at d = {gap['dim'].iloc[0]} from a condition number of "
+        f"Σ of {number(fails.min())} on"
         if len(fails)
         else "the lemma behind Theorem 5 held at every condition number"
     )
@@ -194,8 +201,7 @@ def bounds(study: Study) -> tuple[float, float, bool]:
         regret["iterations"]
         == regret.groupby(["problem", "algorithm"])["iterations"].transform("max")
     ]
-    bound = last["theorem_5"].fillna(last["theorem_4"])
-    ratio = bound / last["regret"]
+    ratio = last[["theorem_4", "theorem_5"]].div(last["regret"], axis=0).stack()
     return float(ratio.min()), float(ratio.max()), holds
 
 

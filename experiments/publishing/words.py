@@ -137,6 +137,8 @@ def _names(study: Study, part: Part) -> dict[str, Any]:
     where = known.get("experiment") or next(
         (s["experiment"] for s in study.plan.theory.values() if "experiment" in s), ""
     )
+    if "experiment" in known:
+        known["experiment"] = study.title(known["experiment"])
     titles = study.theory_titles(known["table"]) if "table" in known else {}
     titles = titles or study.titles(known.get("plain", where))
     if "problem" in known:
@@ -187,8 +189,9 @@ def _wins_at_best(v: Value, a: dict[str, Any]) -> str:
 def _more_solved(v: Value, a: dict[str, Any]) -> str:
     own, other = (METHODS[a[key]] for key in ("algorithm", "than"))
     return (
-        f"over all functions and settings, the share of runs of {own} that reach "
-        f"{number(a.get('target', 1e-10))} minus that of {other} is {v}"
+        f"over all functions and settings of the experiment “{a['named']['experiment']}”, the "
+        f"share of runs of {own} that reach {number(a.get('target', 1e-10))} minus that of "
+        f"{other} is {v}"
     )
 
 
