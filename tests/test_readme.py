@@ -522,6 +522,18 @@ def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path)
     )
 
 
+def test_the_longer_runs_on_humanoid_standup_are_told_with_their_number(tmp_path):
+    study = study_of(tmp_path, "figure_2", ["levy"], {"fast_ingo": "F", "es": "E"})
+    assert findings._longer(study) == ""
+    cells = [tables.cell("levy", name, [np.inf] * n) for name, n in (("fast_ingo", 1), ("es", 2))]
+    for cell, own in zip(cells, ([-7.0], [-1.0, -3.0]), strict=True):
+        cell["area_batch_mean"] = own
+    tables.write(tmp_path / "tables", "humanoid_100", *cells)
+    assert findings._longer(study) == (
+        " With 101 iterations on Levy (one run each so far) the average rewards are: E 2 and F 7."
+    )
+
+
 def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):
     why = "b. 1 of 2 parts hold. What it would take, the Right Thing: {}, 1 of 1."
     rows = [(1, "reproduced"), (2, "reproduced"), (3, "not reproduced"), (4, "not run")]
