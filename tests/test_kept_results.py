@@ -67,6 +67,7 @@ def test_checksums_are_those_of_the_command(tmp_path):
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "a b.txt").write_text("abc", encoding="utf-8")
     (tmp_path / "ledger.jsonl").write_text("grows", encoding="utf-8")
+    (tmp_path / "picture.svg").write_text("not kept", encoding="utf-8")
     checksums.write(tmp_path)
     abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-4
     assert (tmp_path / "SHA256SUMS").read_text(encoding="utf-8") == f"{abc}  below/a b.txt\n"

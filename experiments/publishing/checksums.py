@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 NAME = "SHA256SUMS"
+NOT_KEPT = ".svg"  # of the formats of a picture, here and in .gitignore
 GROWS = "ledger.jsonl"  # is written by `make certify`, and goes with no other file
 
 
@@ -20,7 +21,7 @@ def sums(folder: Path) -> dict[str, str]:
     return {
         path.relative_to(folder).as_posix(): sha256(path.read_bytes()).hexdigest()
         for path in files
-        if path.name not in (NAME, GROWS) and not path.name.startswith(".")
+        if path.name not in (NAME, GROWS) and path.suffix != NOT_KEPT
     }
 
 
