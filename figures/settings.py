@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from experiments.tables.reader import evaluations_to, method
+from experiments.tables.reader import method, rank
 from figures import files, style
 
 Array = NDArray[np.float64]
@@ -48,9 +48,8 @@ def draw(
         middle = np.median if column == BEST else np.mean
         middles = {name: float(middle(own)) for name, own in values.items()}
         if column == BEST:
-            best = _best(
-                {n: _rank(here[here["algorithm"] == n], middles[n]) for n in middles}, methods
-            )
+            ranks = {n: rank(here[here["algorithm"] == n], TARGET) for n in values}
+            best = _best(ranks, methods)
             values = {name: style.positive(own) for name, own in values.items()}
         else:
             best = _best({name: (-m,) for name, m in middles.items()}, methods)
@@ -68,13 +67,8 @@ def draw(
             ax.set_xscale("log")
             ax.set_xlabel("best value at the end")
             style.few_ticks(ax)
-            hidden = sum(int(np.isnan(own).sum()) for own in values.values())
-            style.say_dropped(
-                ax,
-                [f"{hidden} of {sum(map(len, values.values()))} runs ≤ 0 or not finite"]
-                if hidden
-                else [],
-            )
+            if hidden := sum(int(np.isnan(own).sum()) for own in values.values()):
+                style.say_dropped(ax, [f"{hidden} of {len(here)} runs ≤ 0 or not finite"])
         else:
             ax.set_xlabel("average reward over the run")
             ax.xaxis.set_major_formatter(style.thousands())
@@ -113,19 +107,6 @@ def _values(runs: pd.DataFrame, column: str) -> Array:
         excess: Array = (runs["best"] - known).to_numpy(dtype=float)
         return excess
     return -style.finite(runs[column])
-
-
-def _rank(runs: pd.DataFrame, median: float) -> tuple[float, ...]:
-    """Of a setting, the smaller the better: runs that missed the target, evaluations of the others,
-    and the median of best values.
-    """
-    times = evaluations_to(runs, TARGET)
-    reached = np.isfinite(times)
-    return (
-        float(-reached.mean()),
-        float(np.median(times[reached])) if reached.any() else 0.0,
-        median,
-    )
 
 
 def _best(ranks: Mapping[str, tuple[float, ...]], methods: Mapping[str, str]) -> dict[str, str]:

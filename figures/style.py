@@ -81,6 +81,7 @@ SPARE = [
 ]
 
 
+# Of the settings of one method, from the first on: they differ by their tints too.
 TINTED: tuple[tuple[Any, str], ...] = (("-", "o"), ((0, (5, 1.5)), "s"), ((0, (1, 1)), "^"))
 
 

@@ -9,6 +9,7 @@ import pytest
 import tables
 from matplotlib.colors import to_hex
 
+from experiments.tables.reader import rank
 from figures import settings, style
 
 LABELS = {"fast_ingo_1": "Alpha, 1", "fast_ingo_2": "Alpha, 2", "es_1": "Beta, 1"}
@@ -85,4 +86,18 @@ def test_with_best_values_the_smallest_median_is_filled_and_what_is_not_above_0_
     assert ax.get_xscale() == "log"
     assert [text.get_text() for text in ax.texts] == ["1 of 9 runs ≤ 0 or not finite"]
     assert "The best settings and their medians. Walk: Alpha, 1 (2); Beta, 1 (5)." in caption
+    plt.close(figure)
+
+
+def test_the_best_setting_is_the_one_that_most_runs_get_there_with_then_the_fastest():
+    times = {
+        "fast_ingo_1": [100.0, 100.0, np.inf], "fast_ingo_2": [900.0, 500.0, 700.0],
+        "es_1": [np.inf] * 3,
+    }  # fmt: skip
+    cells = {name: tables.cell("walk", name, own, best=1.0) for name, own in times.items()}
+    ranks = {name: rank(cell, 1e-10) for name, cell in cells.items()}
+    assert ranks["fast_ingo_2"] == (-1.0, 700.0, 1.0)
+    assert sorted(ranks, key=ranks.get) == ["fast_ingo_2", "fast_ingo_1", "es_1"]
+    figure, caption = settings.draw(pd.concat(cells.values()), LABELS, "best")
+    assert "Walk: Alpha, 2 (1); Beta, 1 (1)." in caption
     plt.close(figure)

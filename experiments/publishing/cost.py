@@ -132,8 +132,7 @@ def about(kept: Path, ledger: Path) -> str:
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))
         sentences.append(f"The environment takes {environment}, a clone {clone}.")
-    if versions(kept):
-        sentences.append(f"[Versions]({(PUBLISHED / 'manifest.json').as_posix()}).")
+    sentences.append(f"[Versions]({(PUBLISHED / 'manifest.json').as_posix()}).")
     return " ".join(sentences)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from experiments.claims.measures import MEASURES
 from experiments.publishing import headlines
-from experiments.publishing.cells import Cells, integer, listed, on
+from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import count, number, percent
 from experiments.tables import reader
@@ -67,12 +67,7 @@ def _rastrigin(study: Study) -> str:
     parts = []
     for method in dict.fromkeys(map(reader.method, _optimisers(wide))):
         own = [a for a in _optimisers(wide) if reader.method(a) == method]
-        most = min(
-            own,
-            key=lambda a: (
-                -wide.reached(p, a), wide.evaluations(p, a), wide.median(p, a, "best")
-            ),
-        )  # fmt: skip
+        most = min(own, key=lambda a: reader.rank(wide.runs(p, a), TARGET))
         ends = number(wide.median(p, most, "best"), 2)
         share = f"{wide.reached(p, most)} of {len(wide.runs(p, most))} runs"
         parts.append(f"{study.optimiser('wide_starts', most)} in {share} (median {ends})")

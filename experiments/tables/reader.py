@@ -85,6 +85,16 @@ def method(name: str) -> str:
     return re.sub(r"(_\d[\d.e-]*)+$", "", name)
 
 
+def rank(runs: pd.DataFrame, target: float) -> tuple[float, float, float]:
+    """By which settings of a method are compared, the smaller the better: minus the share of runs
+    that reached the target, the median evaluations of those, and the median of all best values.
+    """
+    times = evaluations_to(runs, target)
+    reached = np.isfinite(times)
+    evaluations = float(np.median(times[reached])) if reached.any() else np.inf
+    return -float(reached.mean()), evaluations, float(runs["best"].median())
+
+
 def spanned(runs: pd.DataFrame) -> range:
     """The places among TARGETS of those that these runs, all of one problem, span: from the largest
     that some run does not have at its first batch to the smallest that some run reached.
