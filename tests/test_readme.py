@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
-import yaml
 from tiny import CONFIG, write_config
 
 import algorithms
 from experiments import plan
+from experiments.claims import verdicts
 from experiments.claims.measures import MEASURES
-from experiments.claims.verdicts import CLAIMS, Part, parts
+from experiments.claims.statements import Part, parts, written
 from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.publishing import (
     archive,
@@ -184,7 +184,7 @@ def test_its_examples_find_the_minimum(name, example, monkeypatch, capsys):
 
 def test_every_measure_has_a_sentence(kept):
     assert set(words.SENTENCES) == set(MEASURES)
-    for claim in yaml.safe_load(CLAIMS.read_text(encoding="utf-8")):
+    for claim in written().values():
         for part in parts(claim):
             if "experiment" in part.arguments and not kept.titles(part.arguments["experiment"]):
                 continue  # it has not been run, so that its functions have no titles yet
@@ -241,49 +241,28 @@ def test_symbols_are_spelt_in_unicode(latex, text):
     assert symbols.plain(latex) == text
 
 
-def test_reasons_are_taken_from_what_the_rule_wrote():
-    why = (
-        "Read so. 3 of 6 parts hold. 1 of 2 cases of wins hold (can: 1 of 2 suffices). "
-        "Fails: wins(a, b_0.1) = 0.2 [0.1, 0.4]; diverged(c) = 0 [0, 0]"
-        ". Too few runs to tell: wins(a, d) = 0.5 [0.2, 0.9]. Not run: no table. "
-        "At the paper's step: reproduced, 2 of 2. "
-        "With f at the mean: not reproduced, 0 of 6. With the rest: partly, 4 of 6. "
-        "With one: reproduced, 1 of 1, wins(a, d) = 0.9 [0.8, 1]."
+def test_the_page_shows_every_reason_of_a_claim(kept):
+    """Each part that fails or is open, each setting and reading, and what it would take."""
+    entries = dict(zip(kept.verdicts, verdicts_page.details(kept), strict=True))
+    for key, text in entries.items():
+        of = kept.verdicts[key]
+        assert f"- Verdict: **{of.its.verdict}**" in text
+        for part, _ in of.its.failing + of.its.open:
+            assert f"`{part} {part.threshold}`" in text
+        for beside in of.beside:
+            its = beside.its
+            said = f"- {symbols.plain(beside.heading)}: **{its.verdict}**, {its.holding} parts."
+            assert said in text
+            assert its.only is None or f"`{its.only[0]} {its.only[0].threshold}`" in text
+        assert text.count("cases of ") == sum(len(j.found) > 1 for j in of.its.statements)
+        assert all(missing in text for missing in of.its.lacking)
+
+
+def test_the_kept_verdicts_are_those_of_the_kept_parts(kept):
+    assert {key: verdict.its.verdict for key, verdict in kept.verdicts.items()} == dict(
+        zip(kept.claims["id"], kept.claims["verdict"], strict=True)
     )
-    reasons = verdicts_page.Reasons.of(why, {"why": "Read so."})
-    assert (reasons.how, reasons.holding) == ("Read so.", "3 of 6")
-    assert reasons.parts == {
-        "Fails": [("wins(a, b_0.1)", Estimate(0.2, 0.1, 0.4)), ("diverged(c)", Estimate(0, 0, 0))],
-        "Too few runs to tell": [("wins(a, d)", Estimate(0.5, 0.2, 0.9))],
-    }
-    assert reasons.other == [
-        "1 of 2 cases of wins hold (can: 1 of 2 suffices).",
-        "Not run: no table.",
-    ]
-    assert reasons.readings == [
-        ("At the paper's step", "reproduced", "2 of 2", None),
-        ("With f at the mean", "not reproduced", "0 of 6", None),
-        ("With the rest", "partly", "4 of 6", None),
-        ("With one", "reproduced", "1 of 1", ("wins(a, d)", Estimate(0.9, 0.8, 1.0))),
-    ]
-
-
-def test_every_reason_of_the_kept_claims_is_shown(kept):
-    """Nothing that the rule wrote gets lost on the way to the page."""
-    written = verdicts_page.written()
-    for c in kept.claims.itertuples():
-        reasons = verdicts_page.Reasons.of(c.why, written[c.id])
-        judged = sum(map(len, reasons.parts.values()))
-        judged += sum(reading.part is not None for reading in reasons.readings)
-        assert judged == len(verdicts_page.JUDGED.findall(c.why))
-        if not isinstance(c.measure, str):
-            assert reasons.other == [c.why]  # which says what has not been run
-            continue
-        claim = written[c.id]
-        settings = {part["setting"] for part in claim["parts"] if "setting" in part}
-        also = [*settings, *claim.get("readings", {}), *claim.get("takes", {})]
-        assert len(reasons.readings) == len(also)
-        assert all(re.match(r"Not run: |\d+ of \d+ cases of ", text) for text in reasons.other)
+    assert [verdict.why for verdict in kept.verdicts.values()] == kept.claims["why"].tolist()
 
 
 def test_verdicts_are_counted_and_only_those_that_there_are():
@@ -534,11 +513,15 @@ def test_the_longer_runs_on_humanoid_standup_are_told_with_their_number(tmp_path
     )
 
 
-def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path):
-    why = "b. 1 of 2 parts hold. What it would take, the Right Thing: {}, 1 of 1."
-    rows = [(1, "reproduced"), (2, "reproduced"), (3, "not reproduced"), (4, "not run")]
-    table = pd.DataFrame({"id": [k for k, _ in rows], "why": [why.format(v) for _, v in rows]})
-    table.to_csv(tmp_path / "claims.csv", index=False)
+def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path, monkeypatch):
+    part = {"measure": "diverged", "experiment": "e", "problem": "p", "at_least": 0.5}
+    entry = {"quantifier": "all", "parts": [part | {"algorithm": "a"}]}
+    entry["takes"] = {"the Right Thing": [part | {"algorithm": "b"}]}
+    monkeypatch.setattr(verdicts, "written", lambda: {k: entry | {"id": k} for k in range(1, 5)})
+    holds = {1: (1.0, ""), 2: (1.0, ""), 3: (0.0, ""), 4: (np.nan, "no runs")}
+    rows = [(k, "diverged(e, p, b)", v, v, v, lacks) for k, (v, lacks) in holds.items()]
+    table = pd.DataFrame(rows, columns=["id", "part", "value", "low", "high", "missing"])
+    table.assign(name="", setting="").to_csv(tmp_path / verdicts.PARTS_FILE, index=False)
     assert headlines.takes(Study(tmp_path, plan.load(write_config(tmp_path)))) == (
         "**What it would take**, by claim. Reproduced would be: 1 and 2 with the Right Thing. Not "
         "reproduced even so: 3 with the Right Thing."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
@@ -12,13 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
-import yaml
 from scipy.stats import binom, norm
 
 from experiments import plan
-from experiments.claims import measures, verdicts
+from experiments.claims import measures, statements, verdicts
 from experiments.claims.measures import MEASURES
-from experiments.claims.verdicts import COLUMNS, judge
+from experiments.claims.statements import Part
+from experiments.claims.verdicts import COLUMNS, PARTS, PARTS_FILE, Verdict
 from experiments.paths import KEPT, PUBLISHED
 from experiments.publishing import archive
 from experiments.runs.record import TARGETS
@@ -197,7 +198,7 @@ def test_only_targets_within_the_evaluations_count(made):
 
 def test_a_reading_changes_the_arguments_that_a_measure_takes():
     entry = claim(part("slow", at_least=0.8), {"measure": "wins", "algorithm": "slow"})
-    success, win = verdicts.read_as(entry, {"column": "f_mean", "target": 1.0})["parts"]
+    success, win = statements.read_as(entry, {"column": "f_mean", "target": 1.0})["parts"]
     assert (success["target"], "column" in success) == (1.0, False)
     assert (win["column"], "target" in win) == ("f_mean", False)
     assert "column" not in entry["parts"][1]
@@ -508,6 +509,10 @@ def test_measures_of_the_theory(theory):
         MEASURES["exponent"](theory, "u")
 
 
+def judge(claim, tables):
+    return Verdict.of(claim, partial(Part.estimate, tables=tables)).row
+
+
 def claim(*parts):
     base = {"id": 1, "claim": "c", "place": "p", "figure": "f", "why": "because."}
     return {**base, "quantifier": "all", "parts": list(parts)}
@@ -646,7 +651,7 @@ def test_a_missing_table_is_said(tmp_path):
         Tables(tmp_path).runs("e", "p", "a")
 
 
-CLAIMS = yaml.safe_load(verdicts.CLAIMS.read_text(encoding="utf-8"))
+CLAIMS = list(statements.written().values())
 CONFIG = plan.load(ROOT / "config.yaml")
 EXPERIMENTS = CONFIG.experiments
 
@@ -657,7 +662,7 @@ def others(entry):
 
 
 def test_the_claims_that_were_changed_with_the_outcome_known_are_those_of_the_list():
-    header = verdicts.CLAIMS.read_text(encoding="utf-8").partition("\n- id:")[0]
+    header = statements.CLAIMS.read_text(encoding="utf-8").partition("\n- id:")[0]
     changed = header.partition("once results had been seen (outcome known):\n")[2]
     listed = set()
     for numbers in re.findall(r"(?m)^#   (\d+(?:(?:, | to )\d+)*)  ", changed):
@@ -673,18 +678,18 @@ def test_every_claim_is_whole(entry):
     assert set(entry) - {"readings", "takes"} == {
         "id", "claim", "quantifier", "fixed", "place", "figure", "why", "parts",
     }  # fmt: skip
-    assert entry["fixed"] in verdicts.FIXED
+    assert entry["fixed"] in statements.FIXED
     assert all(entry.values())
-    assert entry["quantifier"] in verdicts.QUANTIFIERS
+    assert entry["quantifier"] in statements.QUANTIFIERS
     entries = list(entry["parts"])
     for changes in others(entry):
-        read = verdicts.read_as(entry, changes)
+        read = statements.read_as(entry, changes)
         if isinstance(changes, list):
             entries += changes
         else:
             assert all(any(p.get(k) == v for p in read["parts"]) for k, v in changes.items())
     for p in entries:
-        assert p.get("quantifier", "all") in verdicts.QUANTIFIERS
+        assert p.get("quantifier", "all") in statements.QUANTIFIERS
         arguments = set(p) - {"measure", "at_least", "at_most", "quantifier", "setting"}
         wanted = signature(MEASURES[p["measure"]]).parameters.values()
         named = {a.name for a in wanted if a.kind is not a.VAR_KEYWORD} - {"tables"}
@@ -701,7 +706,7 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
     theory = {f"theory_{name}" for name in CONFIG.theory}
     assert entry["figure"] in CONFIG.figures.keys() | theory
     for changes in ({}, *others(entry)):
-        for p in verdicts.parts(verdicts.read_as(entry, changes)):
+        for p in statements.parts(statements.read_as(entry, changes)):
             own = p.arguments
             if "experiment" not in own:
                 assert np.isfinite(p.estimate(Tables(ROOT / PUBLISHED / "tables")).value)
@@ -720,8 +725,8 @@ def test_every_claim_and_reading_is_about_what_the_config_runs(entry):
 @pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
 def test_the_runs_of_the_config_suffice_for_every_threshold_on_a_share(entry):
     """All of them for it, or all against it, must be able to clear the threshold."""
-    judged = [verdicts.read_as(entry, changes) for changes in ({}, *others(entry))]
-    for p in (p for of in judged for p in verdicts.parts(of)):
+    judged = [statements.read_as(entry, changes) for changes in ({}, *others(entry))]
+    for p in (p for of in judged for p in statements.parts(of)):
         if p.measure in ("success_rate", "wins", "ahead", "wins_at_best", "diverged"):
             n = EXPERIMENTS[p.arguments["experiment"]].runs
             outcomes = {p.holds(wilson(k, n)) for k in (0, n)}
@@ -831,3 +836,50 @@ def test_the_rule_writes_both_forms(made, tmp_path):
     text = (tmp_path / "out" / "claims.md").read_text()
     assert text.count("\n- **") == len(CLAIMS)
     assert "nan" not in text
+    parts = pd.read_csv(tmp_path / "out" / PARTS_FILE)
+    assert tuple(parts.columns) == PARTS
+    assert len(parts) == sum(1 for entry in CLAIMS for _ in statements.every_part(entry))
+
+
+def test_the_table_of_parts_says_what_came_of_each(made):
+    entry = claim(
+        part(["fast", "half"], at_least=0.5) | {"setting": "here"},
+        part(["never", "absent"], at_least=0.8) | {"quantifier": "can"},
+    ) | {
+        "readings": {"the rest": {"algorithm": "never"}},
+        "takes": {"luck": [part("fast", at_least=0.8)]},
+    }
+    rows = pd.DataFrame(Verdict.of(entry, partial(Part.estimate, tables=made)).parts)
+    columns = ["of", "name", "statement", "quantifier", "setting", "part", "holds"]
+    assert rows[columns].to_numpy().tolist() == [
+        ["claim", "", 1, "all", "here", "success_rate(e, p, fast)", "yes"],
+        ["claim", "", 2, "all", "here", "success_rate(e, p, half)", "too few runs"],
+        ["claim", "", 3, "can", "", "success_rate(e, p, never)", "no"],
+        ["claim", "", 3, "can", "", "success_rate(e, p, absent)", "not run"],
+        ["reading", "the rest", 1, "all", "here", "success_rate(e, p, never)", "no"],
+        ["reading", "the rest", 2, "can", "", "success_rate(e, p, never)", "no"],
+        ["takes", "luck", 1, "all", "", "success_rate(e, p, fast)", "yes"],
+    ]
+    assert rows.loc[1, ["value", "low", "high"]].tolist() == pytest.approx(
+        [0.5, 0.299, 0.701], abs=1e-3
+    )
+    assert rows["missing"].tolist()[3] == "no runs of absent on p in e"
+
+
+def test_verdicts_come_back_from_the_table_of_parts(made, tmp_path):
+    """Also those that lack runs, an interval or a value: pages are written from this table."""
+    verdicts.main(["--tables", str(made.folder), "--to", str(tmp_path / "claims")])
+    table, parts = pd.read_csv(tmp_path / "claims.csv"), verdicts.read_parts(tmp_path)
+    again = verdicts.kept(parts)
+    assert [verdict.why for verdict in again.values()] == table["why"].tolist()
+    first = parts["part"][0]
+    newer = verdicts.kept(parts[(parts["part"] != first) | (parts["id"] != CLAIMS[0]["id"])])
+    assert f"{first} is newer than the verdicts" in newer[CLAIMS[0]["id"]].its.lacking
+
+
+@pytest.mark.parametrize("entry", CLAIMS, ids=lambda c: f"claim_{c['id']}")
+def test_no_two_parts_of_a_claim_have_one_name(entry):
+    """By which the table of parts is read."""
+    named = {}
+    for p in statements.every_part(entry):
+        assert named.setdefault(str(p), (p.measure, p.arguments)) == (p.measure, p.arguments)

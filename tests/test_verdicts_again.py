@@ -24,6 +24,7 @@ CLAIMS = {
     for c in yaml.safe_load((ROOT / "experiments/claims/claims.yaml").read_text(encoding="utf-8"))
 }
 KEPT_CLAIMS = pd.read_csv(KEPT / "claims.csv").set_index("id")
+KEPT_PARTS = pd.read_csv(KEPT / "claims_parts.csv")
 GRID = np.array([float(f"{10 ** (k / 5):.4g}") for k in range(40, -51, -1)])  # 1e8 … 1e-10
 NORMAL = 1.959963984540054  # 97.5 %
 
@@ -286,14 +287,19 @@ def hyper_parameters(method, than, **only):
     return (count[method] / count[than],) * 3
 
 
-def outcome(measure, low, high, arguments):
+FOUND = {}  # the values by claim and by name of the part
+
+
+def outcome(claim, measure, low, high, arguments):
     """Whether a part holds: True, False, None for one that its interval leaves open, or "missing"
     without runs.
     """
+    name = ", ".join(str(v) for k, v in arguments.items() if k != "plain")
     try:
         value, least, most = globals()[measure](**arguments)
     except LookupError:
         return "missing"
+    FOUND[claim, f"{measure}({name})"] = value
     if np.isnan(value):
         return None
     if (low is None or least >= low) and (high is None or most <= high):
@@ -303,7 +309,7 @@ def outcome(measure, low, high, arguments):
     return None
 
 
-def judged(entries, quantifier):
+def judged(claim, entries, quantifier):
     """The verdict on the statements of these entries, with how many hold of how many."""
     outcomes, ran = [], False
     for entry in entries:
@@ -312,7 +318,7 @@ def judged(entries, quantifier):
         asked, _ = own.pop("quantifier", quantifier), own.pop("setting", None)
         lists = [v if isinstance(v, list) else [v] for v in own.values()]
         some = [
-            outcome(measure, low, high, dict(zip(own, values, strict=True)))
+            outcome(claim, measure, low, high, dict(zip(own, values, strict=True)))
             for values in product(*lists)
         ]
         ran |= any(o != "missing" for o in some)
@@ -351,7 +357,7 @@ def read_so(entries, changes):
 @pytest.mark.parametrize("number", CLAIMS)
 def test_verdicts_are_the_kept_ones(number):
     claim, kept = CLAIMS[number], KEPT_CLAIMS.loc[number]
-    verdict, _, holding = judged(claim["parts"], claim["quantifier"]).partition(", ")
+    verdict, _, holding = judged(number, claim["parts"], claim["quantifier"]).partition(", ")
     assert verdict == kept["verdict"]
     assert f" {holding} parts hold." in kept["why"] or verdict == "not run"
     others = {}
@@ -362,4 +368,8 @@ def test_verdicts_are_the_kept_ones(number):
         for name, changes in claim.get(key, {}).items():
             others[f"{word} {name}"] = read_so(claim["parts"], changes)
     for name, entries in others.items():
-        assert f" {name}: {judged(entries, claim['quantifier'])}" in kept["why"]
+        assert f" {name}: {judged(number, entries, claim['quantifier'])}" in kept["why"]
+    own = KEPT_PARTS[(KEPT_PARTS["id"] == number) & (KEPT_PARTS["holds"] != "not run")]
+    assert {part for of, part in FOUND if of == number} == set(own["part"])
+    again = [FOUND[number, part] for part in own["part"]]
+    assert again == pytest.approx(own["value"].to_list(), rel=1e-9, abs=1e-12, nan_ok=True)

@@ -7,7 +7,7 @@ rule claims:
         "experiments/claims/claims.yaml",
         lambda w: folder.needed(plan.claims_needs()),
     output:
-        multiext(f"{plan.results}/claims", ".csv", ".md"),
+        multiext(f"{plan.results}/claims", ".csv", ".md", "_parts.csv"),
     log:
         f"{plan.results}/logs/claims.log",
     conda:

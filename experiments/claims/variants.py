@@ -14,10 +14,9 @@ import sys
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from experiments.claims import commands
-from experiments.claims.verdicts import CLAIMS, Part, parts
+from experiments.claims.statements import Part, parts, written
 from experiments.tables import files
 from experiments.tables.estimates import Estimate
 from experiments.tables.reader import Missing, Tables
@@ -109,9 +108,8 @@ def markdown(table: pd.DataFrame) -> str:
 def main(arguments: list[str] | None = None) -> None:
     """Write the comparison as .csv and .md."""
     args = commands.variants_parser(__doc__).parse_args(arguments)
-    claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
     readings = dict(pair.split("=") for pair in args.replace)
-    table = compare(Tables(args.tables), claims, args.of, args.by, readings)
+    table = compare(Tables(args.tables), list(written().values()), args.of, args.by, readings)
     files.write(table, markdown(table), args.to)
 
 

@@ -6,147 +6,34 @@ python -m experiments.claims.verdicts --tables results/tables --to results/claim
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from inspect import signature
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from experiments.claims import commands
-from experiments.claims.measures import MEASURES
+from experiments.claims.statements import Part, Statement, read_as, statements, written
 from experiments.tables import files
 from experiments.tables.estimates import Estimate
 from experiments.tables.reader import Missing, Tables
 
-CLAIMS = Path(__file__).with_name("claims.yaml")
 MANIFEST = "Runs, machine and versions: [manifest.json](manifest.json)."
 COLUMNS = (
     "id", "claim", "place", "measure", "value", "low", "high", "threshold", "verdict", "why",
     "figure",
 )  # fmt: skip
+PARTS = (
+    "id", "of", "name", "statement", "quantifier", "setting", "part", "value", "low", "high",
+    "threshold", "holds", "missing",
+)  # fmt: skip
+PARTS_FILE = "claims_parts.csv"  # beside the table of claims
+HEADINGS = {"setting": "", "reading": "With ", "takes": "What it would take, "}
+WORDS = {True: "yes", False: "no", None: "too few runs"}  # of a part, in the table of parts
 
-
-@dataclass(frozen=True)
-class Part:
-    """One part of a claim: what is measured, on what, and the threshold."""
-
-    measure: str
-    arguments: dict[str, Any]
-    low: float | None  # at least
-    high: float | None  # at most
-
-    def __str__(self) -> str:
-        named = [str(v) for k, v in self.arguments.items() if k != "plain"]
-        return f"{self.measure}({', '.join(named)})"
-
-    @property
-    def threshold(self) -> str:
-        return " and ".join(
-            f"{sign} {bound:g}"
-            for sign, bound in (("≥", self.low), ("≤", self.high))
-            if bound is not None
-        )
-
-    def estimate(self, tables: Tables) -> Estimate:
-        """The value with its interval.
-
-        Raises:
-            Missing: a table that it needs is not there.
-        """
-        return MEASURES[self.measure](tables, **self.arguments)
-
-    def holds(self, e: Estimate) -> bool | None:
-        """True if the whole interval meets the threshold, False if none of it does, None if it is
-        inconclusive: too few runs.
-        """
-        low = -np.inf if self.low is None else self.low
-        high = np.inf if self.high is None else self.high
-        if low <= e.low and e.high <= high:
-            return True
-        return False if e.high < low or e.low > high else None
-
-
-TAKES = "What it would take,"  # before the name of such a thing in the reasons
-QUANTIFIERS = ("all", "can", "may", "overall")
-FIXED = ("before", "reduced", "known")  # when a claim's parts and thresholds were
-
-
-@dataclass(frozen=True)
-class Statement:
-    """What a claim says of some parts together, by its quantifier.
-
-    all       holds if every part holds; it is about one part, since each of them is a statement
-    can, may  holds if one part holds, fails if all fail
-    overall   holds if more than half of the parts hold, fails if half of them fail
-    """
-
-    quantifier: str
-    setting: str  # at which it is judged, if it says so
-    parts: tuple[Part, ...]
-
-    def holds(self, outcomes: Sequence[bool | None]) -> bool | None:
-        """Whether it does, given what came of its parts; None if that is inconclusive."""
-        held, failed, n = outcomes.count(True), outcomes.count(False), len(outcomes)
-        if self.quantifier == "overall":
-            return True if 2 * held > n else False if 2 * failed >= n else None
-        if self.quantifier in ("can", "may"):
-            return True if held else False if failed == n else None
-        return True if held == n else False if failed else None
-
-    @property
-    def asked(self) -> str:
-        """How many of its parts have to hold."""
-        n = len(self.parts)
-        least = n // 2 + 1 if self.quantifier == "overall" else 1
-        return f"{self.quantifier}: {least} of {n} suffices"
-
-
-def statements(claim: dict[str, Any]) -> Iterator[Statement]:
-    """The statements of a claim. A list among the arguments of an entry stands for one part each,
-    which are one statement each if the quantifier is ``all``, and one together otherwise.
-    """
-    for entry in claim["parts"]:
-        settings = dict(entry)
-        measure = settings.pop("measure")
-        quantifier = settings.pop("quantifier", claim["quantifier"])
-        setting = settings.pop("setting", "")
-        low, high = settings.pop("at_least", None), settings.pop("at_most", None)
-        choices = [v if isinstance(v, list) else [v] for v in settings.values()]
-        entries = tuple(
-            Part(measure, dict(zip(settings, values, strict=True)), low, high)
-            for values in product(*choices)
-        )
-        together = [entries] if quantifier != "all" else [(part,) for part in entries]
-        yield from (Statement(quantifier, setting, some) for some in together)
-
-
-def parts(claim: dict[str, Any]) -> Iterator[Part]:
-    """The parts of all its statements."""
-    for statement in statements(claim):
-        yield from statement.parts
-
-
-def every_part(claim: dict[str, Any]) -> Iterator[Part]:
-    """Its parts, and those of its readings and of what it would take."""
-    for changes in ({}, *claim.get("readings", {}).values(), *claim.get("takes", {}).values()):
-        yield from parts(read_as(claim, changes))
-
-
-def read_as(claim: dict[str, Any], changes: dict[str, Any] | list[Any]) -> dict[str, Any]:
-    """The claim with other entries, or with other arguments in those whose measure takes them."""
-    if isinstance(changes, list):
-        return claim | {"parts": changes}
-
-    def other(entry: dict[str, Any]) -> dict[str, Any]:
-        taken = signature(MEASURES[entry["measure"]]).parameters
-        return entry | {key: value for key, value in changes.items() if key in taken}
-
-    return claim | {"parts": [other(entry) for entry in claim["parts"]]}
+Estimates = Callable[[Part], Estimate]  # raises Missing where a table is not there
 
 
 @dataclass(frozen=True)
@@ -157,12 +44,12 @@ class Judged:
     found: list[tuple[Part, Estimate | str]]
 
     @classmethod
-    def of(cls, statement: Statement, tables: Tables) -> Judged:
-        """A statement, judged on the tables."""
+    def of(cls, statement: Statement, estimate: Estimates) -> Judged:
+        """A statement, judged on the estimates of its parts."""
         found: list[tuple[Part, Estimate | str]] = []
         for part in statement.parts:
             try:
-                found.append((part, part.estimate(tables)))
+                found.append((part, estimate(part)))
             except Missing as missing:
                 found.append((part, str(missing)))
         return cls(statement, found)
@@ -180,6 +67,15 @@ class Judged:
             if isinstance(found, Estimate) and part.holds(found) is asked
         ]
 
+    @property
+    def together(self) -> str:
+        """How many of its parts hold, and how many have to."""
+        held = sum(outcome(part, found) is True for part, found in self.found)
+        its = self.statement
+        where = f" {its.setting}" if its.setting else ""
+        cases = f"{held} of {len(self.found)} cases of {its.parts[0].measure} hold{where}"
+        return f"{cases} ({its.asked})."
+
 
 def outcome(part: Part, found: Estimate | str) -> bool | None:
     """Whether a part holds, None without runs."""
@@ -193,9 +89,9 @@ class Judgement:
     statements: list[Judged]
 
     @classmethod
-    def of(cls, claim: dict[str, Any], tables: Tables) -> Judgement:
-        """Of a claim, judged on the tables."""
-        return cls([Judged.of(statement, tables) for statement in statements(claim)])
+    def of(cls, claim: dict[str, Any], estimate: Estimates) -> Judgement:
+        """Of a claim, judged on the estimates of its parts."""
+        return cls([Judged.of(statement, estimate) for statement in statements(claim)])
 
     @property
     def verdict(self) -> str:
@@ -206,11 +102,13 @@ class Judgement:
         if True in outcomes and False in outcomes:
             return "partly"
         if None in outcomes:
-            some = any(
-                isinstance(f, Estimate) for judged in self.statements for _, f in judged.found
-            )
-            return "inconclusive" if some else "not run"
+            return "inconclusive" if self.ran else "not run"
         return "reproduced" if True in outcomes else "not reproduced"
+
+    @property
+    def ran(self) -> bool:
+        """Whether any part has an estimate."""
+        return any(isinstance(f, Estimate) for judged in self.statements for _, f in judged.found)
 
     @property
     def holding(self) -> str:
@@ -219,15 +117,46 @@ class Judgement:
         return f"{held} of {len(self.statements)}"
 
     @property
-    def shown(self) -> str:
-        """How many hold; of a single part its numbers too."""
+    def only(self) -> tuple[Part, Estimate] | None:
+        """Its part with its estimate, if it is a single one that has a value."""
         pairs = [pair for judged in self.statements for pair in judged.found]
-        if len(pairs) != 1:
-            return self.holding
         part, found = pairs[0]
-        if isinstance(found, str) or np.isnan(found.value):
-            return self.holding
-        return f"{self.holding}, {_shown(part, found)}"
+        if len(pairs) > 1 or isinstance(found, str) or np.isnan(found.value):
+            return None
+        return part, found
+
+    @property
+    def deciding(self) -> tuple[Part, Estimate] | None:
+        """A part of the first statement that fails; if none fails, of the first inconclusive one;
+        otherwise of the first. None if nothing was run.
+        """
+        return next(
+            (
+                pair
+                for of in (False, None, True)
+                for judged in self.statements
+                if judged.holds is of
+                for asked in (of, False, None, True)
+                for pair in judged.with_outcome(asked)
+            ),
+            None,
+        )
+
+    @property
+    def failing(self) -> list[tuple[Part, Estimate]]:
+        """The parts that fail, of the statements that do."""
+        return [p for j in self.statements if j.holds is False for p in j.with_outcome(False)]
+
+    @property
+    def open(self) -> list[tuple[Part, Estimate]]:
+        """The inconclusive parts of such statements; those that have no value too."""
+        return [p for j in self.statements if j.holds is None for p in j.with_outcome(None)]
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is missing for parts that were not run, each thing once."""
+        missing = [f for j in self.statements for _, f in j.found if isinstance(f, str)]
+        return list(dict.fromkeys(missing))
 
     @property
     def settings(self) -> dict[str, Judgement]:
@@ -239,50 +168,94 @@ class Judgement:
         }
 
 
-def judge(claim: dict[str, Any], tables: Tables) -> dict[str, Any]:
-    """The row of a claim: its verdict, the reasons, and the numbers of one part: of the first
-    statement that fails; if none fails, of the first inconclusive one; otherwise of the first.
-
-    Where a claim is judged at several settings, or the text leaves open what it is about, the
-    reasons include the verdict at each setting, with each of its other ``readings`` (the arguments
-    that they change, or their entries, by name), and with what it would take.
+class Beside(NamedTuple):
+    """What is judged beside a claim: at one of its settings, in another reading, or what it would
+    take.
     """
-    row = {key: claim[key] for key in ("id", "claim", "place", "figure")}
-    its = Judgement.of(claim, tables)
-    missing = [f for j in its.statements for _, f in j.found if isinstance(f, str)]
-    lacking = "; ".join(dict.fromkeys(missing))
-    found = [
-        (part, estimate)
-        for of in (False, None, True)
-        for judged in its.statements
-        if judged.holds is of
-        for asked in (of, False, None, True)
-        for part, estimate in judged.with_outcome(asked)
-    ]
-    if not found:
-        empty = dict.fromkeys(("measure", "value", "low", "high", "threshold"))
-        return row | empty | {"verdict": its.verdict, "why": lacking}
-    why = [claim["why"], f"{its.holding} parts hold."]
-    why += [_together(judged) for judged in its.statements if len(judged.found) > 1]
-    open_parts = [pair for j in its.statements if j.holds is None for pair in j.with_outcome(None)]
-    for word, some in (
-        ("Fails", [p for j in its.statements if j.holds is False for p in j.with_outcome(False)]),
-        ("Too few runs to tell", [(p, e) for p, e in open_parts if not np.isnan(e.value)]),
-    ):
-        if some:
-            why.append(f"{word}: {'; '.join(_shown(*pair) for pair in some)}.")
-    if undefined := [str(part) for part, e in open_parts if np.isnan(e.value)]:
-        why.append(f"Has no value: {'; '.join(undefined)}.")
-    if lacking:
-        why.append(f"Not run: {lacking}.")
-    others = {name[0].upper() + name[1:]: judged for name, judged in its.settings.items()}
-    for word, key in (("With", "readings"), (TAKES, "takes")):
-        for name, changes in claim.get(key, {}).items():
-            others[f"{word} {name}"] = Judgement.of(read_as(claim, changes), tables)
-    why += [f"{name}: {other.verdict}, {other.shown}." for name, other in others.items()]
-    part, e = found[0]
-    numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
-    return row | numbers | {"measure": str(part), "verdict": its.verdict, "why": " ".join(why)}
+
+    kind: str  # of HEADINGS
+    name: str
+    its: Judgement
+
+    @property
+    def heading(self) -> str:
+        text = HEADINGS[self.kind] + self.name
+        return text[0].upper() + text[1:]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, judged: as the paper states it, and what is judged beside it."""
+
+    claim: dict[str, Any]
+    its: Judgement
+    beside: list[Beside]
+
+    @classmethod
+    def of(cls, claim: dict[str, Any], estimate: Estimates) -> Verdict:
+        """Of a claim of claims.yaml. Where its text leaves open what it is about, its ``readings``
+        are judged too (the arguments that they change, or their entries, by name), and where it
+        does not hold, what it would take.
+        """
+        its = Judgement.of(claim, estimate)
+        beside = [Beside("setting", name, part) for name, part in its.settings.items()]
+        for kind, key in (("reading", "readings"), ("takes", "takes")):
+            beside += [
+                Beside(kind, name, Judgement.of(read_as(claim, changes), estimate))
+                for name, changes in claim.get(key, {}).items()
+            ]
+        return cls(claim, its, beside)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Its row: the verdict, the reasons, and the numbers of the part that decides."""
+        row = {key: self.claim[key] for key in ("id", "claim", "place", "figure")}
+        row |= {"verdict": self.its.verdict, "why": self.why}
+        if self.its.deciding is None:
+            return row | dict.fromkeys(("measure", "value", "low", "high", "threshold"))
+        part, e = self.its.deciding
+        numbers = {"value": e.value, "low": e.low, "high": e.high, "threshold": part.threshold}
+        return row | numbers | {"measure": str(part)}
+
+    @property
+    def why(self) -> str:
+        """The reasons as one text."""
+        lacking = "; ".join(self.its.lacking)
+        if not self.its.ran:
+            return lacking
+        why = [self.claim["why"], f"{self.its.holding} parts hold."]
+        why += [judged.together for judged in self.its.statements if len(judged.found) > 1]
+        valued = [(part, e) for part, e in self.its.open if not np.isnan(e.value)]
+        for word, some in (("Fails", self.its.failing), ("Too few runs to tell", valued)):
+            if some:
+                why.append(f"{word}: {'; '.join(_shown(*pair) for pair in some)}.")
+        if undefined := [str(part) for part, e in self.its.open if np.isnan(e.value)]:
+            why.append(f"Has no value: {'; '.join(undefined)}.")
+        if lacking:
+            why.append(f"Not run: {lacking}.")
+        for heading, other in ((b.heading, b.its) for b in self.beside):
+            numbers = f", {_shown(*other.only)}" if other.only else ""
+            why.append(f"{heading}: {other.verdict}, {other.holding}{numbers}.")
+        return " ".join(why)
+
+    @property
+    def parts(self) -> Iterator[dict[str, Any]]:
+        """A row for each of its parts, and for those of what is judged beside it; its settings are
+        a column.
+        """
+        others = [(b.kind, b.name, b.its) for b in self.beside if b.kind != "setting"]
+        for of, name, judgement in [("claim", "", self.its), *others]:
+            for number, judged in enumerate(judgement.statements, start=1):
+                its = judged.statement
+                row = {"id": self.claim["id"], "of": of, "name": name, "statement": number}
+                row |= {"quantifier": its.quantifier, "setting": its.setting}
+                for part, found in judged.found:
+                    of_part = {"part": str(part), "threshold": part.threshold}
+                    if isinstance(found, Estimate):
+                        holds = {"holds": WORDS[part.holds(found)], "missing": ""}
+                        yield row | of_part | vars(found) | holds
+                    else:
+                        yield row | of_part | {"holds": "not run", "missing": found}
 
 
 def _shown(part: Part, e: Estimate) -> str:
@@ -290,13 +263,29 @@ def _shown(part: Part, e: Estimate) -> str:
     return f"{part} = {e.value:.3g} [{e.low:.3g}, {e.high:.3g}]"
 
 
-def _together(judged: Judged) -> str:
-    """How many parts of a statement hold, and how many have to."""
-    held = sum(outcome(part, found) is True for part, found in judged.found)
-    its = judged.statement
-    where = f" {its.setting}" if its.setting else ""
-    cases = f"{held} of {len(judged.found)} cases of {its.parts[0].measure} hold{where}"
-    return f"{cases} ({its.asked})."
+def kept(parts: pd.DataFrame) -> dict[int, Verdict]:
+    """The verdicts by number, from the table of parts; a part of claims.yaml that it lacks counts
+    as not run.
+    """
+    claims = written()
+    found = parts.drop_duplicates(["id", "part"]).set_index(["id", "part"]).to_dict("index")
+
+    def judge(claim: dict[str, Any]) -> Verdict:
+        def estimate(part: Part) -> Estimate:
+            row = found.get((claim["id"], str(part)))
+            if row is None or row["missing"]:
+                raise Missing(row["missing"] if row else f"{part} is newer than the verdicts")
+            return Estimate(row["value"], row["low"], row["high"])
+
+        return Verdict.of(claim, estimate)
+
+    return {number: judge(claims[number]) for number in parts["id"].unique() if number in claims}
+
+
+def read_parts(folder: Path) -> pd.DataFrame:
+    """The table of parts in a folder of results."""
+    texts = dict.fromkeys(("name", "setting", "missing"), str)
+    return pd.read_csv(folder / PARTS_FILE, dtype=texts).fillna(dict.fromkeys(texts, ""))
 
 
 def markdown(table: pd.DataFrame) -> str:
@@ -320,12 +309,16 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Write the claims as .csv and .md."""
+    """Write the claims as .csv and .md, and their parts beside them."""
     args = commands.verdicts_parser(__doc__).parse_args(arguments)
-    claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
     tables = Tables(args.tables)
-    table = pd.DataFrame([judge(claim, tables) for claim in claims], columns=list(COLUMNS))
+    verdicts = [
+        Verdict.of(claim, lambda part: part.estimate(tables)) for claim in written().values()
+    ]
+    table = pd.DataFrame([verdict.row for verdict in verdicts], columns=list(COLUMNS))
     files.write(table, markdown(table), args.to)
+    rows = [row for verdict in verdicts for row in verdict.parts]
+    files.write_csv(pd.DataFrame(rows, columns=list(PARTS)), args.to.with_name(PARTS_FILE))
     print(table["verdict"].value_counts().to_string(), file=sys.stderr)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pandas as pd
 
-from experiments.claims.verdicts import TAKES
+from experiments.claims.verdicts import PARTS_FILE
 from experiments.field import words
 from experiments.paths import PUBLISHED
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
@@ -235,12 +235,13 @@ def _field(study: Study) -> words.Table:
 
 def takes(study: Study) -> str:
     """What claims that are not wholly reproduced would take, as far as it has been run."""
-    if not (study.folder / "claims.csv").is_file():
+    if not (study.folder / PARTS_FILE).is_file():
         raise Missing("no claims")
     found: dict[tuple[str, str], list[str]] = {}
-    for claim in study.claims.itertuples():
-        for name, verdict in re.findall(rf"{TAKES} ([^:]+): ({'|'.join(TOLD)}), ", claim.why):
-            found.setdefault((name, verdict), []).append(str(claim.id))
+    for claim, judged in study.verdicts.items():
+        for kind, name, its in judged.beside:
+            if kind == "takes" and its.verdict in TOLD:
+                found.setdefault((name, its.verdict), []).append(str(claim))
     if not found:
         raise Missing("nothing that a claim would take has been run")
     by_verdict: dict[str, list[str]] = {}

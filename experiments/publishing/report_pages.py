@@ -90,7 +90,8 @@ def claims(study: Study) -> str:
     )
     about = [verdicts_page.counted(study.claims), verdicts_page.table(study).about]
     words = "".join(f"<p>{inline(text)}</p>" for text in about)
-    return f"{words}{downloads(study.folder / 'claims.csv')}<div class=table>{table}</div>{reasons}"
+    files = (study.folder / name for name in ("claims.csv", "claims_parts.csv"))
+    return f"{words}{downloads(*files)}<div class=table>{table}</div>{reasons}"
 
 
 def section(grid: Grid, file: Path | None = None, heading: bool = True) -> str:

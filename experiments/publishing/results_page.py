@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.claims.verdicts import FIXED
+from experiments.claims.statements import FIXED, written
 from experiments.paths import PUBLISHED, ROOT
 from experiments.plan import load
 from experiments.publishing import findings, grids, verdicts_page
@@ -49,7 +49,8 @@ cases suffice. Where the paper has one step size, a claim is judged over others 
 thresholds of {before} claims are those of before the full runs, after trials of one or two seeds;
 those of {reduced} were written after runs of a reduced size; of {known}, marked °, some were
 changed or added once results had been seen. [claims.yaml](../../experiments/claims/claims.yaml)
-lists all that was changed. The table as data: [claims.csv](claims.csv)."""
+lists all that was changed. As data: [claims.csv](claims.csv), and
+each of their parts with its value [claims_parts.csv](claims_parts.csv)."""
 
 
 def page(study: Study) -> str:
@@ -83,7 +84,7 @@ def _in_words(study: Study) -> Iterator[str]:
 
 def _claims(study: Study) -> Iterator[str]:
     yield "## Claims"
-    fixed = [claim["fixed"] for claim in verdicts_page.written().values()]
+    fixed = [claim["fixed"] for claim in written().values()]
     yield THRESHOLDS.format(**{when: fixed.count(when) for when in FIXED})
     table = verdicts_page.table(study)
     yield table.about

@@ -40,7 +40,7 @@ report: "captions/report.rst"
 rule report_pages:
     input:
         folder.records,
-        f"{plan.results}/claims.csv",
+        multiext(f"{plan.results}/claims", ".csv", "_parts.csv"),
     output:
         report(
             directory(report_commands.pages_folder(plan.results)),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from experiments.claims import verdicts
 from experiments.config import Experiment
 from experiments.plan import Plan
 from experiments.publishing.symbols import plain
@@ -26,6 +27,11 @@ class Study:
     def claims(self) -> pd.DataFrame:
         """A row per claim, as the rule of claims wrote it."""
         return pd.read_csv(self.folder / "claims.csv")
+
+    @cached_property
+    def verdicts(self) -> dict[int, verdicts.Verdict]:
+        """The claims by number, judged on the estimates of their parts that the rule wrote."""
+        return verdicts.kept(verdicts.read_parts(self.folder))
 
     @cached_property
     def tables(self) -> Tables:

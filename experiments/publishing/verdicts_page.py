@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
-import yaml
 
-from experiments.claims.verdicts import CLAIMS, Part, every_part, parts
+from experiments.claims.statements import Part, parts, written
 from experiments.publishing.grids import Grid
 from experiments.publishing.study import Study
 from experiments.publishing.symbols import plain
@@ -18,61 +15,6 @@ from experiments.publishing.words import asked, number, sentence
 from experiments.tables.estimates import Estimate
 
 ORDER = ("reproduced", "partly", "not reproduced", "inconclusive", "not run")
-SEGMENT = re.compile(
-    r"(?<=\.) (?=Fails: |Too few runs to tell: |Has no value: |Not run: |\d+ of \d+ (?:parts|cases)"
-    rf"|[A-Z][^:]*: (?:{'|'.join(ORDER)}), \d+ of)"
-)
-JUDGED = re.compile(r"(\w+\([^()]*\)) = (\S+) \[(\S+), (\S+)\]")
-READ = re.compile(rf"(.+): ({'|'.join(ORDER)}), (\d+ of \d+)(?:, (.+))?\.$")
-
-
-class Reading(NamedTuple):
-    """Of a setting, another reading, or what a claim would take."""
-
-    name: str
-    verdict: str
-    holding: str  # 3 of 4
-    part: tuple[str, Estimate] | None  # if it is a single one
-
-
-@dataclass
-class Reasons:
-    """Why a claim is judged as it is, taken from the text that the rule of claims wrote."""
-
-    how: str  # it is read and measured
-    holding: str = ""  # 3 of 4
-    parts: dict[str, list[tuple[str, Estimate]]] = field(default_factory=dict)  # by outcome
-    other: list[str] = field(default_factory=list)  # what has no value, or was not run
-    readings: list[Reading] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, why: str, claim: dict[str, Any]) -> Reasons:
-        """From the column ``why``."""
-        if not why.startswith(claim["why"]):
-            return cls(claim["why"], other=[why])
-        made = cls(claim["why"])
-        for segment in SEGMENT.split("." + why.removeprefix(claim["why"])):
-            kind, _, rest = segment.partition(": ")
-            if found := re.match(r"(\d+ of \d+) parts hold", segment):
-                made.holding = found[1]
-            elif kind in ("Fails", "Too few runs to tell"):
-                made.parts[kind] = _judged(rest)
-            elif found := READ.match(segment):
-                single = next(iter(_judged(found[4] or "")), None)
-                made.readings.append(Reading(found[1], found[2], found[3], single))
-            elif segment.strip("."):
-                made.other.append(segment)
-        return made
-
-
-def _judged(text: str) -> list[tuple[str, Estimate]]:
-    return [(m[1], Estimate(*map(float, m.groups()[1:]))) for m in JUDGED.finditer(text)]
-
-
-def written() -> dict[int, dict[str, Any]]:
-    """The claims of claims.yaml, by number."""
-    claims = yaml.safe_load(CLAIMS.read_text(encoding="utf-8"))
-    return {claim["id"]: claim for claim in claims}
 
 
 def counted(claims: pd.DataFrame) -> str:
@@ -84,16 +26,13 @@ def counted(claims: pd.DataFrame) -> str:
 
 def table(study: Study) -> Grid:
     """A row per claim, with one of its parts in words, and what was asked of it."""
-    claims = written()
     rows = []
-    for c in study.claims.itertuples():
-        claim = claims[c.id]
-        holding = Reasons.of(c.why, claim).holding
-        verdict = f"**{c.verdict}**" + (f", {holding} parts" if holding else "")
+    for key, verdict in study.verdicts.items():
+        its, claim = verdict.its, verdict.claim
+        said = f"**{its.verdict}**" + (f", {its.holding} parts" if its.ran else "")
         late = "°" if claim["fixed"] == "known" else ""
-        rows.append(
-            [f"[{c.id}](#claim-{c.id}){late}", plain(c.claim), verdict, _part(study, claim, c)]
-        )
+        shown = in_words(study, *its.deciding) if its.deciding else "no runs"
+        rows.append([f"[{key}](#claim-{key}){late}", plain(claim["claim"]), said, shown])
     about = (
         "Of each claim one part is shown: the first that fails; if none fails, the first that is "
         "inconclusive because of too few runs; otherwise the first. Intervals are 95 %. °: some of "
@@ -102,50 +41,40 @@ def table(study: Study) -> Grid:
     return Grid("Verdicts", about, ["", "the paper says", "verdict", "measured"], rows, 4)
 
 
-def _part(study: Study, claim: dict[str, Any], row: Any) -> str:
-    """The part that decides, in words; the measure and its threshold as a small second line."""
-    if not isinstance(row.measure, str):
-        return "no runs"
-    estimate = Estimate(row.value, row.low, row.high)
-    return in_words(study, claim, row.measure, estimate)
-
-
-def in_words(study: Study, claim: dict[str, Any], measure: str, estimate: Estimate) -> str:
-    """A part by its text: what was measured and asked, and the measure as a small second line."""
-    part = next((p for p in every_part(claim) if str(p) == measure), None)
-    if part is None:  # claims.yaml has changed since the verdicts were made
-        return f"`{measure}` = {number(estimate.value)}"
+def in_words(study: Study, part: Part, estimate: Estimate) -> str:
+    """What was measured and asked, and the measure with its threshold as a small second line."""
     said = sentence(study, part, estimate)
-    return f"{said[0].upper()}{said[1:]}; asked: {asked(part)}.<br><sub>`{_code(part)}`</sub>"
-
-
-def _code(part: Part) -> str:
-    return f"{part} {part.threshold}"
+    code = f"{part} {part.threshold}"
+    return f"{said[0].upper()}{said[1:]}; asked: {asked(part)}.<br><sub>`{code}`</sub>"
 
 
 def details(study: Study) -> Iterator[str]:
-    """An entry per claim: place, how it is read, the parts that fail, the other readings."""
-    claims = written()
-    for c in study.claims.itertuples():
-        claim = claims[c.id]
-        reasons = Reasons.of(c.why, claim)
+    """An entry per claim: place, how it is read, the parts that fail, and what is judged beside
+    it.
+    """
+    for key, verdict in study.verdicts.items():
+        its, claim = verdict.its, verdict.claim
+        about = f"({plain(claim['place'])}) Figure: {_figure(study, claim['figure'])}."
         lines = [
-            f'<a id="claim-{c.id}"></a>',
+            f'<a id="claim-{key}"></a>',
             "",
-            f"**{c.id}. {plain(c.claim)}** ({plain(c.place)}) Figure: {_figure(study, c.figure)}.",
+            f"**{key}. {plain(claim['claim'])}** {about}",
             "",
-            f"- Verdict: **{c.verdict}**"
-            + (f", {reasons.holding} parts hold." if reasons.holding else "."),
-            f"- How it is judged: {plain(reasons.how)}",
+            f"- Verdict: **{its.verdict}**" + (f", {its.holding} parts hold." if its.ran else "."),
+            f"- How it is judged: {plain(claim['why'])}",
         ]
-        words = {"Fails": "Fails", "Too few runs to tell": "Inconclusive, too few runs"}
-        for kind, some in reasons.parts.items():
-            lines += [f"- {words[kind]}: {in_words(study, claim, *part)}" for part in some]
-        lines += [f"- {plain(text)}" for text in reasons.other]
-        for reading in reasons.readings:
-            said = f"- {plain(reading.name)}: **{reading.verdict}**, {reading.holding} parts."
+        lines += [f"- {judged.together}" for judged in its.statements if len(judged.found) > 1]
+        for word, some in (("Fails", its.failing), ("Inconclusive, too few runs", its.open)):
+            lines += [f"- {word}: {in_words(study, *p)}" for p in some if not np.isnan(p[1].value)]
+        if undefined := [f"`{part}`" for part, e in its.open if np.isnan(e.value)]:
+            lines.append(f"- Has no value: {'; '.join(undefined)}.")
+        if its.lacking:
+            lines.append(f"- Not run: {'; '.join(its.lacking)}.")
+        for beside in verdict.beside:
+            other = beside.its
+            only = f" {in_words(study, *other.only)}" if other.only else ""
             lines.append(
-                f"{said} {in_words(study, claim, *reading.part)}" if reading.part else said
+                f"- {plain(beside.heading)}: **{other.verdict}**, {other.holding} parts.{only}"
             )
         yield "\n".join(lines)
 

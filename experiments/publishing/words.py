@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.claims.verdicts import Part
+from experiments.claims.statements import Part
 from experiments.publishing.study import Study
 from experiments.tables.estimates import Estimate
 from experiments.tables.rewards import COLUMNS as REWARDS
