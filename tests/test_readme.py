@@ -33,6 +33,7 @@ from experiments.publishing import (
     verdicts_page,
     words,
 )
+from experiments.publishing.findings import descent, functions, others, theory
 from experiments.publishing.study import Study
 from experiments.runs import simulate
 from experiments.runs.spec import Spec
@@ -408,7 +409,7 @@ def test_findings_name_the_verdicts_where_their_claims_differ(kept):
 
 def test_the_first_standard_deviations_of_igo_are_those_of_the_tables(kept):
     """Told apart from the tables: σ₁ = 5 on the sphere, and the runs from wider starts."""
-    text = findings._starts(kept)
+    text = functions.starts(kept)
     runs = kept.tables.table("robustness").set_index(["problem", "algorithm"])
     art = {
         name: runs.loc[("ellipsoid_1", name), "evaluations"].sum()
@@ -421,7 +422,7 @@ def test_the_first_standard_deviations_of_igo_are_those_of_the_tables(kept):
 
 
 def test_who_gets_where_on_rastrigin10(kept):
-    text, wide = findings._rastrigin(kept), kept.tables.table("wide_starts")
+    text, wide = functions.rastrigin(kept), kept.tables.table("wide_starts")
     assert text.startswith("On Rastrigin10 no method reaches the target from the paper's start, ")
     assert "and Fast-INGO ends lowest." in text
     most = (wide["stop"] == "target").groupby(wide["algorithm"]).sum()
@@ -442,7 +443,7 @@ def test_who_gets_where_on_rastrigin10(kept):
 
 
 def test_what_is_said_of_es_by_f_at_its_mean(kept):
-    text = findings._es_at_its_mean(kept)
+    text = descent.es_at_its_mean(kept)
     es, others = kept.tables.table("figure_4"), kept.tables.table("figure_1")
     medians = es.groupby(["problem", "algorithm"])["f_mean"].median().unstack().min(axis=1)
     theirs = others[others["algorithm"] != "es"].groupby(["problem", "algorithm"])["f_mean"]
@@ -478,7 +479,7 @@ def test_where_es_with_a_step_of_1_still_grows(kept):
         if late.iloc[-1] > 1.5 * late.iloc[0]:
             grows.append(problem)
     assert grows == ["levy"]
-    assert "still grows on Levy (1.9)" in findings._es_steps(kept)
+    assert "still grows on Levy (1.9)" in descent.es_steps(kept)
 
 
 def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path):
@@ -501,14 +502,96 @@ def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path)
     )
 
 
+def theory_of(folder, **questions):
+    """A study with small tables of the theory."""
+    (folder / "tables" / "theory").mkdir(parents=True)
+    for question, columns in questions.items():
+        pd.DataFrame(columns).to_csv(folder / "tables" / "theory" / f"{question}.csv", index=False)
+    return Study(folder, plan.load(write_config(folder)))
+
+
+def test_what_is_said_of_the_theorems_are_their_numbers(tmp_path):
+    """Also where they do not hold: no word of it is fixed."""
+    estimates = {"estimator": ["theorem_2", "theorem_2", "centred"], "z": [-7.0, 2.0, 30.0]}
+    errors = {"problem": ["theorem_3", "framework", "theorem_3"], "error": [0.25, 4.0, 0.5]}
+    kinds = {
+        "method": ["ingo"] * 3 + ["cma_es"] * 2,
+        "kind": ["set", "set", "rule", "set", "rule"],
+    }
+    study = theory_of(tmp_path, unbiased=estimates, trust_region=errors, hyper_parameters=kinds)
+    assert theory.theorems(study) == (
+        "Of 2 components of Theorem 2's estimates the mean is at most 7 standard errors from the "
+        "exact gradient. Theorem 3's closed form differs from a numerical solution in two "
+        "dimensions by at most 0.5 of its largest entry."
+    )
+    assert theory.constants(study) == (
+        "INGO has 3 constants, CMA-ES 2; of these the user sets 2 and 1, and formulas the others."
+    )
+
+
+def test_where_the_lemma_is_exceeded():
+    gap = pd.DataFrame({"condition": [1, 10, 100], "bound": 2.0, "measured": [1.0, 3.0, 30.0]})
+    gap["measured_low"] = [0.9, 1.9, 20.0]  # the second is not beyond its noise
+    assert theory._exceeded(gap) == (
+        "from a condition number of Σ of 100 on, by a factor of 15 at 100"
+    )
+    assert theory._exceeded(gap[:2]) == "at no condition number of Σ"
+
+
+def test_rotation_and_straight_lines_are_numbers(tmp_path):
+    names = {"ingo": "I", "ingo_step": "S", "fast_ingo": "F"}
+    study = study_of(tmp_path, "figure_1", ["levy"], names)
+    straight = [tables.cell("levy", name, [1000.0] * 2) for name in names]
+    tables.write(tmp_path / "tables", "figure_1", *straight)
+    turned = (tables.cell("levy", "ingo", [3000.0] * 2), tables.cell("levy", "fast_ingo", [np.inf]))
+    tables.write(tmp_path / "tables", "rotated", *turned)
+    assert functions.rotation(study) == (
+        "With the functions rotated, INGO needs 3 to 3 times its evaluations; Fast-INGO, which "
+        "solves one of 1 of them unrotated, solves none of 1 in all runs."
+    )
+
+
+def test_cma_es_is_slow_or_stalled_by_its_last_target(tmp_path):
+    study = study_of(tmp_path, "figure_1", ["levy", "discus"], {"cma_es": "C"})
+    half, early = tables.cell("levy", "cma_es", [9e5]), tables.cell("discus", "cma_es", [2e4])
+    for cell in (half, early):
+        cell["evaluations"] = 10**6
+    tables.write(tmp_path / "tables", "figure_1", half, early.assign(sigma=1e-9))
+    assert functions._last(study, "levy").startswith("On Levy it is slow: the last of its targets")
+    assert functions._last(study, "discus") == (
+        "On Discus it is stalled: the last of its targets, five a decade, comes after 2 % of the "
+        "evaluations, and its σ ends at 1e-9."
+    )
+
+
+def test_what_is_said_of_the_mode_of_discrete_ingo_and_of_a_textbook_ga(kept):
+    text = others.binary(kept)
+    curves = pd.read_parquet(kept.folder / "tables" / "figure_3" / "curves.parquet")
+    own = curves[(curves["problem"] == "binary_2000") & (curves["algorithm"] == "bernoulli_ingo")]
+    median = own[own["quantity"] == "f_mean"].set_index("evaluations")["median"]
+    low, end = median.min(), median.loc[median.index.max()]
+    assert f"comes down to {low:.2g} and ends at {end:.2g}." in text
+    runs = kept.tables.table("figure_3")
+    textbook = runs[runs["algorithm"] == "simple_ga"]
+    found = (textbook["best"] <= 1e-10).sum()
+    assert f"finds it in {found} of {len(textbook)} runs" in text
+    rates = kept.tables.table("ga_mutation")
+    best = rates.groupby("algorithm")["best"].median().filter(like="simple_ga")
+    at_paper = textbook[textbook["problem"] == "binary_500"]["best"].median()
+    assert text.endswith(
+        f"{best.idxmin().replace('simple_ga_', 'GA, textbook, ')}, whose best value is "
+        f"{best.min():.2g} (median) against {at_paper:.2g}."
+    )
+
+
 def test_the_longer_runs_on_humanoid_standup_are_told_with_their_number(tmp_path):
     study = study_of(tmp_path, "figure_2", ["levy"], {"fast_ingo": "F", "es": "E"})
-    assert findings._longer(study) == ""
+    assert others._longer(study) == ""
     cells = [tables.cell("levy", name, [np.inf] * n) for name, n in (("fast_ingo", 1), ("es", 2))]
     for cell, own in zip(cells, ([-7.0], [-1.0, -3.0]), strict=True):
         cell["area_batch_mean"] = own
     tables.write(tmp_path / "tables", "humanoid_100", *cells)
-    assert findings._longer(study) == (
+    assert others._longer(study) == (
         " With 101 iterations on Levy (one run each so far) the average rewards are: E 2 and F 7."
     )
 

@@ -12,6 +12,7 @@ from experiments.tables.reader import Missing, evaluations_to
 from experiments.tables.summaries import DECADES
 
 TARGET = DECADES[-1]
+MOST = 0.8  # of the seeds, as claims ask
 INTEGERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -33,6 +34,11 @@ class Cells:
         if not titles:
             raise Missing(f"no table {self.experiment}")
         return titles
+
+    @property
+    def optimisers(self) -> list[str]:
+        """The optimisers by name."""
+        return list(self.study.tables.table(self.experiment)["algorithm"].unique())
 
     def runs(self, problem: str, algorithm: str) -> pd.DataFrame:
         """The runs of a cell."""

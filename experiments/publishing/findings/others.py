@@ -1,0 +1,106 @@
+"""What came out on discrete problems and on control tasks."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from algorithms.asebo import ASEBO
+from algorithms.es import ES
+from experiments.publishing import headlines
+from experiments.publishing.cells import Cells, integer, listed
+from experiments.publishing.study import Study
+from experiments.publishing.symbols import plain
+from experiments.publishing.words import number
+from experiments.tables.reader import Missing
+
+
+def binary(study: Study) -> str:
+    return f"{_without_heading(headlines.discrete(study))}{_moves_away(study)}{_textbook_ga(study)}"
+
+
+def _moves_away(study: Study) -> str:
+    """How close the mode comes to the optimum at the largest size, and where it ends."""
+    runs = study.tables.table("figure_3")
+    largest = runs.loc[runs["dim"].idxmax(), "problem"]
+    curves = pd.read_parquet(study.folder / "tables" / "figure_3" / "curves.parquet")
+    own = curves[(curves["problem"] == largest) & (curves["algorithm"] == "bernoulli_ingo")]
+    median = own[own["quantity"] == "f_mean"].sort_values("evaluations")["median"]
+    return (
+        f" At d = {runs['dim'].max()} the median over runs of f at the mode comes down to "
+        f"{number(median.min(), 2)} and ends at {number(median.iloc[-1], 2)}."
+    )
+
+
+def _textbook_ga(study: Study) -> str:
+    """In how many runs it finds the optimum, and what other rates of mutation change."""
+    cells = Cells(study, "figure_3")
+    found = sum(cells.reached(p, "simple_ga") for p in cells.titles)
+    runs = sum(len(cells.runs(p, "simple_ga")) for p in cells.titles)
+    text = (
+        f" A textbook GA, which does not keep its best member, finds it in {found} of {runs} runs"
+    )
+    try:
+        rates = Cells(study, "ga_mutation")
+        ((p, title),) = rates.titles.items()
+    except Missing:
+        return f"{text}."
+    best = {a: rates.median(p, a, "best") for a in rates.optimisers if a.startswith("simple_ga")}
+    least = min(best, key=lambda a: best[a])
+    return (
+        f"{text}; of other rates of mutation the best on {title} is "
+        f"{study.optimiser('ga_mutation', least)}, whose best value is {number(best[least], 2)} "
+        f"(median) against {number(cells.median(p, 'simple_ga', 'best'), 2)}."
+    )
+
+
+def rewards(study: Study) -> str:
+    return (
+        f"{_without_heading(headlines.control(study))}{_readings_of_es(study)}{_steps(study)}"
+        f"{_longer(study)}"
+    )
+
+
+def _readings_of_es(study: Study) -> str:
+    """Against which readings of ES Fast-INGO is ahead on all tasks."""
+    names = [
+        name
+        for kind, name, its in study.verdicts[14].beside
+        if kind == "reading" and its.verdict == "reproduced"
+    ]
+    ahead = plain(listed(names)) if names else "none"
+    return f" Of other readings of ES it is ahead on all tasks of: {ahead}."
+
+
+def _steps(study: Study) -> str:
+    """The step sizes of ES and of ASEBO."""
+    cells = study.plan.experiments["figure_2"].cells
+    task = next(iter(cells))[0]
+    es = ES(**cells[task, "es"].algorithm_parameters)
+    asebo = ASEBO(**cells[task, "asebo"].algorithm_parameters)
+    return (
+        " The paper gives no step size for ASEBO; that of its authors' code, which we take, is "
+        f"{number(asebo.step_size)}, that of ES {number(es.step_size)}."
+    )
+
+
+def _longer(study: Study) -> str:
+    """The rewards of the runs on HumanoidStandup that are longer than Figure 2's."""
+    try:
+        runs = study.tables.table("humanoid_100")
+    except Missing:
+        return ""
+    rewards = -runs.groupby("algorithm")["area_batch_mean"].mean()
+    shown = [
+        f"{study.optimiser('figure_2', str(name))} {number(reward)}"
+        for name, reward in rewards.sort_values().items()
+    ]
+    least = int(runs.groupby("algorithm").size().min())
+    return (
+        f" With {runs['iteration'].max()} iterations on {runs['title'].iloc[0]} "
+        f"({integer(least)} run{'s' if least > 1 else ''} each so far) the average rewards are: "
+        f"{listed(shown)}."
+    )
+
+
+def _without_heading(headline: str) -> str:
+    return headline.partition("** ")[2]
