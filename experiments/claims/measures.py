@@ -15,6 +15,8 @@ from experiments.runs.record import TARGETS
 from experiments.tables.estimates import Array, Estimate, newcombe, resampled, wilson
 from experiments.tables.reader import Missing, Tables, evaluations_to, method, spanned
 
+Key = tuple[bool, float]  # by which runs are compared
+
 
 def success_rate(
     tables: Tables, experiment: str, problem: str, algorithm: str, target: float = 1e-10
@@ -134,31 +136,29 @@ def wins_at_best(
     evaluations to it, or else ends with the smallest value.
     """
 
-    def keys(experiment: str, method: str) -> pd.DataFrame:
-        """A row per seed, a column per setting: what the run is compared by, the smaller the
-        better.
+    def by_setting(experiment: str, method: str) -> list[dict[int, Key]]:
+        """By setting and seed, what the run is compared by, the smaller the better: whether it
+        missed the target, and its evaluations to it or its last value.
         """
-        columns = {}
+        found = []
         for name in _settings(tables, experiment, method):
             runs = tables.runs(experiment, problem, name)
-            times = evaluations_to(runs, 1e-10)
-            pairs = zip(times, runs[column], strict=True)
-            found = [(0, t) if np.isfinite(t) else (1, end) for t, end in pairs]
-            columns[name] = pd.Series(found, index=runs["seed"])
-        return pd.concat(columns, axis=1).dropna()
+            rows = zip(runs["seed"], evaluations_to(runs, 1e-10), runs[column], strict=True)
+            found.append({s: (not np.isfinite(t), t if np.isfinite(t) else v) for s, t, v in rows})
+        return found
 
-    a, b = keys(experiment, algorithm), keys(beside or experiment, than)
-    seeds = a.index.intersection(b.index)
+    a, b = by_setting(experiment, algorithm), by_setting(beside or experiment, than)
+    seeds = set.intersection(*map(set, a + b))
     if len(seeds) < 2:
         raise Missing(f"no seeds of all settings of {algorithm} and {than} on {problem}")
 
-    def rank(runs: pd.Series) -> tuple[int, Any]:
+    def rank(runs: list[Key]) -> tuple[int, Key]:
         """Of a setting: how many runs missed the target, and the median run."""
         return sum(missed for missed, _ in runs), sorted(runs)[len(runs) // 2]
 
-    def at_best(runs: pd.DataFrame, seed: int) -> Any:
-        ranks = {name: rank(column) for name, column in runs.loc[seeds].drop(seed).items()}
-        return runs.loc[seed, min(ranks, key=lambda name: ranks[name])]
+    def at_best(settings: list[dict[int, Key]], seed: int) -> Key:
+        others = seeds - {seed}
+        return min(settings, key=lambda runs: rank([runs[other] for other in others]))[seed]
 
     return wilson(sum(at_best(a, seed) < at_best(b, seed) for seed in seeds), len(seeds))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from math import exp, log
+from math import exp, inf, log
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,10 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
         measure = experiment.partition("_")[0]
         peer = PEERS[measure]
         known = table[np.isfinite(table["minimum"])]
+        arts = {
+            (str(cell[0]), str(cell[1])): _art(runs, last(measure))
+            for cell, runs in known.groupby(["problem", "algorithm"], sort=False)
+        }
         groups = {g: [f"f{k}" for k in of] for g, of in GROUPS.items()} if measure == "bbob" else {}
         for group, names in {**groups, ALL: list(known["problem"].unique())}.items():
             of_group = known[known["problem"].isin(names)]
@@ -67,7 +71,7 @@ def standing(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
                 difference = own - shares[peer] if peer in shares else own * np.nan
                 lead = mean(difference)
                 solutions = int((evaluations_to(runs, last(measure)) < np.inf).sum())
-                ratio, of = ratio_to_peer(of_group, algorithm, peer, last(measure))
+                ratio, of = ratio_to_peer(arts, names, algorithm, peer)
                 rows.append(
                     (experiment, int(runs["dim"].iloc[0]), group, algorithm, share.value, share.low,
                      share.high, lead.value, lead.low, lead.high, p_value(difference), solutions,
@@ -107,23 +111,23 @@ def mean(shares: pd.Series) -> Estimate:
 
 
 def ratio_to_peer(
-    runs: pd.DataFrame, algorithm: str, peer: str, target: float
+    arts: dict[tuple[str, str], float], problems: Iterable[str], algorithm: str, peer: str
 ) -> tuple[float, int]:
     """The geometric mean over functions of aRT over the peer's, and over how many: those on which
     both have reached the target.
     """
     logs = []
-    for _, own in runs.groupby("problem", sort=False):
-        mine, its = (_art(own[own["algorithm"] == name], target) for name in (algorithm, peer))
-        if np.isfinite([mine, its]).all():
+    for problem in problems:
+        mine, its = (arts.get((problem, name), inf) for name in (algorithm, peer))
+        if mine < inf and its < inf:
             logs.append(log(mine / its))
     return (exp(np.mean(logs)), len(logs)) if logs else (float("nan"), 0)
 
 
 def _art(runs: pd.DataFrame, target: float) -> float:
-    """aRT; infinite where there are no runs."""
+    """aRT to the target; infinite where no run reached it."""
     pairs = np.stack([evaluations_to(runs, target), runs["evaluations"].to_numpy(float)], axis=-1)
-    return float(average_running_time(pairs)) if len(runs) else float("inf")
+    return float(average_running_time(pairs))
 
 
 def last(measure: str) -> float:

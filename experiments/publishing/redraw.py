@@ -56,26 +56,27 @@ def redraw(
         for question in plan.theory
         if Path(plan.theory_table(question)).is_file()
     }
-    tables = {f"tables/{name}": plan.summaries_command(name) for name in there}
+    tables: dict[str, Command] = {}  # those that take longest first, for even loads
+    if plan.study:
+        tables["field"] = plan.standing_command(there)
+    else:
+        tables |= {"claims": plan.claims_command(), "tables/table_1": plan.table_1_command()}
+    if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
+        tables["variants"] = plan.variants_command()
+    tables |= {f"tables/{name}": plan.summaries_command(name) for name in there}
     tables |= {
         f"tables/{name}/rewards": plan.rewards_command(name)
         for name in plan.rewarded
         if name in there
     }
-    if plan.study:
-        tables["field"] = plan.standing_command(there)
-    else:
-        tables |= {"tables/table_1": plan.table_1_command(), "claims": plan.claims_command()}
-    if plan.variants and all(Path(path).is_file() for path in plan.variants_needs()):
-        tables["variants"] = plan.variants_command()
     made = tables | pictures
     for task in made.values():  # once, for all processes that are forked
         import_module(task.module)
     with ProcessPoolExecutor(mp_context=CONTEXT) as pool:
-        drawn = [
+        done = [pool.submit(Command.call, task) for task in tables.values()]
+        done += [
             pool.submit(Command.call, task, "--formats", *formats) for task in pictures.values()
         ]
-        done = [*drawn, *(pool.submit(Command.call, task) for task in tables.values())]
         for job in done:
             job.result()
     return list(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from typing import Any
 
@@ -75,14 +76,21 @@ def bootstrap(statistic: Callable[..., Any], *samples: Array) -> Estimate:
     value = float(statistic(*samples))
     if np.isnan(value):
         return Estimate(value, value, value)
-    rng = stream(0, "bootstrap")
-    draws = statistic(*(s[rng.integers(len(s), size=(RESAMPLES, len(s)))] for s in samples))
+    resamples = _resamples(RESAMPLES, tuple(map(len, samples)))
+    draws = statistic(*(s[chosen] for s, chosen in zip(samples, resamples, strict=True)))
     # Order statistics, not interpolations: a median of evaluations may be infinite.
     low, high = (
         float(np.quantile(np.where(np.isnan(draws), end, draws), level, method="inverted_cdf"))
         for end, level in ((-np.inf, (1 - LEVEL) / 2), (np.inf, (1 + LEVEL) / 2))
     )
     return Estimate(value, low, high)
+
+
+@lru_cache(maxsize=16)
+def _resamples(n: int, sizes: tuple[int, ...]) -> tuple[NDArray[np.int64], ...]:
+    """Which entries are drawn from samples of these sizes, n times; each (n, size)."""
+    rng = stream(0, "bootstrap")
+    return tuple(rng.integers(size, size=(n, size)) for size in sizes)
 
 
 def resampled(statistic: Callable[..., Any], *samples: Array) -> Estimate:

@@ -24,6 +24,7 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._runs: dict[str, pd.DataFrame] = {}
+        self._cells: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
 
     def runs(self, experiment: str, problem: str, algorithm: str) -> pd.DataFrame:
         """The runs of a cell, ordered by seed.
@@ -31,11 +32,15 @@ class Tables:
         Raises:
             Missing: there are none.
         """
-        table = self.table(experiment)
-        cell = table[(table["problem"] == problem) & (table["algorithm"] == algorithm)]
-        if cell.empty:
+        if experiment not in self._cells:  # all at once, since verdicts ask for most of them
+            self._cells[experiment] = {
+                (str(cell[0]), str(cell[1])): own.sort_values("seed", ignore_index=True)
+                for cell, own in self.table(experiment).groupby(["problem", "algorithm"])
+            }
+        cell = self._cells[experiment].get((problem, algorithm))
+        if cell is None:
             raise Missing(f"no runs of {algorithm} on {problem} in {experiment}")
-        return cell.sort_values("seed", ignore_index=True)
+        return cell
 
     def table(self, experiment: str) -> pd.DataFrame:
         """All runs of an experiment.
