@@ -323,9 +323,11 @@ class Plan:
     # ---- claims ----
 
     def claims_needs(self) -> list[str]:
-        """Paths of the tables that claims are judged on."""
+        """Paths of the tables that claims are judged on; those of the field if they are there."""
         of_runs = [path for experiment in self.experiments for path in self.tables(experiment)]
-        return of_runs + [self.theory_table(question) for question in self.theory]
+        beside = sorted((self.results / "field" / "tables").glob("*/runs.parquet"))
+        theory = [self.theory_table(question) for question in self.theory]
+        return of_runs + theory + list(map(str, beside))
 
     def claims_command(self) -> Command:
         """What judges the claims."""

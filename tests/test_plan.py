@@ -300,6 +300,15 @@ def test_variants_film_and_theory_can_be_none(tmp_path):
     assert not [path for path in plan.claims_needs() if "theory" in path]
 
 
+def test_claims_are_judged_anew_when_the_field_has_run(tmp_path):
+    plan = load(ROOT / "config.yaml", results=str(tmp_path))
+    before = plan.claims_needs()
+    table = tmp_path / "field" / "tables" / "bbob_2" / "runs.parquet"
+    table.parent.mkdir(parents=True)
+    table.touch()
+    assert plan.claims_needs() == [*before, str(table)]
+
+
 def test_a_picture_is_found_by_its_name():
     plan = load(ROOT / "config.yaml")
     for name in ("figure_1", "rotated", "theory_gap", "film"):

@@ -599,15 +599,16 @@ def test_the_longer_runs_on_humanoid_standup_are_told_with_their_number(tmp_path
 def test_what_it_would_take_is_told_once_for_the_claims_that_share_it(tmp_path, monkeypatch):
     part = {"measure": "diverged", "experiment": "e", "problem": "p", "at_least": 0.5}
     entry = {"quantifier": "all", "parts": [part | {"algorithm": "a"}]}
-    entry["takes"] = {"the Right Thing": [part | {"algorithm": "b"}]}
+    takes = [part | {"algorithm": "b"}]
+    entry["takes"] = {"the Right Thing": takes, "luck": takes}
     monkeypatch.setattr(verdicts, "written", lambda: {k: entry | {"id": k} for k in range(1, 5)})
     holds = {1: (1.0, ""), 2: (1.0, ""), 3: (0.0, ""), 4: (np.nan, "no runs")}
     rows = [(k, "diverged(e, p, b)", v, v, v, lacks) for k, (v, lacks) in holds.items()]
     table = pd.DataFrame(rows, columns=["id", "part", "value", "low", "high", "missing"])
     table.assign(name="", setting="").to_csv(tmp_path / verdicts.PARTS_FILE, index=False)
     assert headlines.takes(Study(tmp_path, plan.load(write_config(tmp_path)))) == (
-        "**What it would take**, by claim. Reproduced would be: 1 and 2 with the Right Thing. Not "
-        "reproduced even so: 3 with the Right Thing."
+        "**What it would take**, by claim. Reproduced would be: 1 and 2 with the Right Thing or "
+        "luck. Not reproduced even so: 3 with the Right Thing or luck."
     )
 
 

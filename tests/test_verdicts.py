@@ -275,6 +275,19 @@ def test_targets_are_those_that_the_runs_span(tmp_path):
     assert MEASURES["reached"](own, "e", "a", "b").value == pytest.approx((1 + 1 / n) / (p_b + 1))
     fixed = MEASURES["reached"](own, "e", "a", "b", targets="fixed").value
     assert fixed == pytest.approx((61 + 3) / (11 + 11))
+    bbob = MEASURES["reached"](own, "e", "a", "b", targets="bbob").value  # ten fewer: 1e2 … 1e-8
+    assert bbob == pytest.approx((51 + 3) / (11 + 11))
+
+
+def test_the_runs_of_the_field_are_found_beside_the_papers(tmp_path):
+    tables.write(tmp_path / "tables", "e", tables.cell("p", "a", [1000]))
+    tables.write(tmp_path / "field" / "tables", "bbob_2", tables.cell("f1", "igo", [2000]))
+    tables.write(tmp_path / "field" / "tables", "e", tables.cell("p", "b", [1000]))
+    own = Tables(tmp_path / "tables")
+    assert len(own.runs("bbob_2", "f1", "igo")) == 1
+    assert list(own.table("e")["algorithm"]) == ["a"]  # its own first
+    with pytest.raises(Missing, match="no table bbob_3/runs.parquet"):
+        own.table("bbob_3")
 
 
 def test_reached_is_a_ratio_of_shares_over_all_problems(tmp_path):
@@ -653,7 +666,7 @@ def test_a_missing_table_is_said(tmp_path):
 
 CLAIMS = list(statements.written().values())
 CONFIG = plan.load(ROOT / "config.yaml")
-EXPERIMENTS = CONFIG.experiments
+EXPERIMENTS = CONFIG.experiments | plan.load(ROOT / "config.yaml", study="field").experiments
 
 
 def others(entry):

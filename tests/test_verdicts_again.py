@@ -32,7 +32,8 @@ NORMAL = 1.959963984540054  # 97.5 %
 @cache
 def table(experiment):
     """The runs of an experiment; none where it has not been run."""
-    path = KEPT / "tables" / experiment / "runs.parquet"
+    folder = KEPT / "field" / "tables" if experiment.startswith("bbob") else KEPT / "tables"
+    path = folder / experiment / "runs.parquet"
     return pd.read_parquet(path) if path.is_file() else None
 
 
@@ -207,7 +208,7 @@ def diverged(experiment, problem, algorithm, column="batch_min", first="batch_me
     return share(lost.sum(), len(lost))
 
 
-def reached(experiment, algorithm, than, within, targets):
+def reached(experiment, algorithm, than, targets, within=np.inf):
     whole = table(experiment)
 
     def mean_shares(name):
@@ -215,12 +216,14 @@ def reached(experiment, algorithm, than, within, targets):
         for problem, all_runs in whole.groupby("problem"):
             if targets == "fixed":
                 asked = GRID[(GRID <= 100.0) & (GRID >= 1e-10)]
+            elif targets == "bbob":
+                asked = GRID[(GRID <= 100.0) & (GRID >= 0.99e-8)]
             else:
                 worst = (all_runs["first_batch_min"] - all_runs["minimum"]).max()
                 asked = GRID[(worst > GRID) & (np.arange(len(GRID)) < all_runs.hits.map(len).max())]
             own = runs(experiment, problem, name)
             times = np.array([first_hit(own, target) for target in asked])
-            shares.append((times <= within).mean(axis=0))
+            shares.append((np.isfinite(times) & (times <= within)).mean(axis=0))
         return np.mean(shares, axis=0)
 
     return boot(lambda a, b: a.mean() / b.mean(), mean_shares(algorithm), mean_shares(than))

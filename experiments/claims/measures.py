@@ -15,6 +15,7 @@ from experiments.runs.record import TARGETS
 from experiments.tables.estimates import Array, Estimate, newcombe, resampled, wilson
 from experiments.tables.reader import Missing, Tables, evaluations_to, method, spanned
 
+FIXED = {"fixed": (1e2, 1e-10), "bbob": (1e2, 1e-8)}  # first and last of targets
 Key = tuple[bool, float]  # by which runs are compared
 
 
@@ -269,7 +270,7 @@ def reached(
 
     The targets of a problem are those that the methods span: from the largest that some run of the
     experiment does not have at its first batch, to the smallest that some run reached. With
-    ``fixed`` ones they are 1e2 … 1e-10 on all problems.
+    ``fixed`` ones they are 1e2 … 1e-10 on all problems, with those of ``bbob`` 1e2 … 1e-8.
 
     Raises:
         Missing: one of the two lacks a problem of the other, or has no such seed.
@@ -277,9 +278,11 @@ def reached(
     problems = tables.problems(experiment, algorithm)
     problems += [p for p in tables.problems(experiment, than) if p not in problems]
     runs = tables.table(experiment)
-    spans = {p: spanned(runs[runs["problem"] == p]) for p in problems}
-    if targets == "fixed":
-        spans = dict.fromkeys(problems, range(TARGETS.index(100.0), len(TARGETS)))
+    if targets == "spanned":
+        spans = {p: spanned(runs[runs["problem"] == p]) for p in problems}
+    else:
+        first, last = (TARGETS.index(target) for target in FIXED[targets])
+        spans = dict.fromkeys(problems, range(first, last + 1))
 
     def shares(name: str) -> Array:
         found = []

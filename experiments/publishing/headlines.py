@@ -244,12 +244,12 @@ def takes(study: Study) -> str:
                 found.setdefault((name, its.verdict), []).append(str(claim))
     if not found:
         raise Missing("nothing that a claim would take has been run")
-    by_verdict: dict[str, list[str]] = {}
+    by_verdict: dict[str, dict[str, list[str]]] = {}
     for (name, verdict), ids in found.items():
-        by_verdict.setdefault(verdict, []).append(f"{listed(ids)} with {name}")
-    parts = [
-        f"{word}: {'; '.join(by_verdict[verdict])}."
-        for verdict, word in TOLD.items()
-        if verdict in by_verdict
-    ]
+        by_verdict.setdefault(verdict, {}).setdefault(listed(ids), []).append(name)
+    parts = []
+    for verdict in filter(by_verdict.get, TOLD):
+        told = by_verdict[verdict].items()
+        with_what = "; ".join(f"{ids} with {' or '.join(names)}" for ids, names in told)
+        parts.append(f"{TOLD[verdict]}: {with_what}.")
     return f"**What it would take**, by claim. {' '.join(parts)}"

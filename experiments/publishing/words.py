@@ -146,7 +146,8 @@ def _names(study: Study, part: Part) -> dict[str, Any]:
     for key in ("algorithm", "than", "estimator"):
         if key in known:
             of = known.get("beside", where) if key == "than" else where
-            known[key] = study.optimiser(of, known[key])
+            name = study.optimiser(of, known[key])
+            known[key] = METHODS.get(name, name)  # the field's labels are in a config of its own
     return part.arguments | {"named": known}
 
 
@@ -246,10 +247,11 @@ def _rotation(v: Value, a: dict[str, Any]) -> str:
 
 def _reached(v: Value, a: dict[str, Any]) -> str:
     n = a["named"]
-    return (
-        f"within {a['within']:,} evaluations {n['algorithm']} reaches {v} times as many targets as "
-        f"{n['than']}"
-    )
+    within = f"within {a['within']:,} evaluations " if "within" in a else ""
+    of = ""
+    if a["targets"] == "bbob":
+        of = f" of COCO's bbob at d = {a['experiment'].removeprefix('bbob_')}"
+    return f"{within}{n['algorithm']} reaches {v} times as many targets{of} as {n['than']}"
 
 
 def _drift(v: Value, a: dict[str, Any]) -> str:

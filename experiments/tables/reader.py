@@ -19,10 +19,13 @@ class Missing(Exception):
 
 
 class Tables:
-    """The tables of runs, by experiment, read when first asked for."""
+    """The tables of runs, by experiment, read when first asked for: the paper's, and those of the
+    field's benchmarks where their results lie beside.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.field = folder.parent / "field" / "tables"  # of the field's benchmarks, if there
         self._runs: dict[str, pd.DataFrame] = {}
         self._cells: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
 
@@ -49,8 +52,9 @@ class Tables:
             Missing: it has no table.
         """
         if experiment not in self._runs:
-            path = self.folder / experiment / "runs.parquet"
-            if not path.is_file():
+            paths = (folder / experiment / "runs.parquet" for folder in (self.folder, self.field))
+            path = next(filter(Path.is_file, paths), None)
+            if path is None:
                 raise Missing(f"no table {experiment}/runs.parquet")
             self._runs[experiment] = pd.read_parquet(path)
         return self._runs[experiment]
