@@ -96,6 +96,8 @@ class CMAES:
         initial_std: σ₀, in units of x.
         active: use negative weights for the worse half (pycma's own default).
         diagonal: keep the covariance diagonal (sep-CMA-ES), the fair peer of Fast-INGO.
+        adapt_covariance: False leaves the covariance as it begins and adapts σ alone, by cumulative
+            step-size adaptation (CSA-ES): an evolution strategy without second-order information.
         patience: end the run after this many batches in a row whose values differ by rounding
             only; 0 never does.
 
@@ -117,6 +119,7 @@ class CMAES:
     initial_std: float = 0.5
     active: bool = False
     diagonal: bool = False
+    adapt_covariance: bool = True
     patience: int = 10_000
 
     space: ClassVar[str] = "real"
@@ -126,6 +129,7 @@ class CMAES:
         checks.scale("initial_std", self.initial_std)
         checks.choice("active", self.active, (False, True))
         checks.choice("diagonal", self.diagonal, (False, True))
+        checks.choice("adapt_covariance", self.adapt_covariance, (False, True))
         checks.whole("patience", self.patience, 0)
 
     def batch_size(self, dim: int) -> int:
@@ -139,6 +143,7 @@ class CMAES:
             "popsize": self.batch_size(mean.size),
             "CMA_active": self.active,
             "CMA_diagonal": self.diagonal,
+            "CMA_on": self.adapt_covariance,
             "CMA_mirrors": 0,
             "randn": noise,
             "seed": nan,  # leave numpy's global generator alone

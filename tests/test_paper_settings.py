@@ -77,6 +77,7 @@ ROWS = [
     Row("Table 1", "figure_5", (), {"condition": 1e6}, ("ellipsoid",)),
     Row(SALIMANS, "figure_1", ("es",), {"step_size": 0.01, **ADAM}),
     Row(OURS, "figure_1", ("cma_es",), {"active": False, "diagonal": False, "patience": 10_000}),
+    Row(OURS, "figure_1", ("cma_es",), {"adapt_covariance": True}),
     Row(OURS, "figure_1", (), {"budget": 1_800_000, "target": 1e-10, "record_every": 1000}),
 
     Row(RL, "figure_2", (), {"dim": 178, "N": 48, "task": "Swimmer"}, BODIES[:1]),
@@ -146,6 +147,7 @@ ROWS = [
 READINGS = {
     "active_cma_es": ("cma_es", {"active": True}),
     "sep_cma_es": ("cma_es", {"diagonal": True}),
+    "csa_es": ("cma_es", {"adapt_covariance": False}),
     "es_std_0.02": ("es", {"initial_std": 0.02}),
     "es_sgd_unscaled": ("es", {"shaping": "standardise", "optimiser": "sgd"}),
     "fast_ingo_ddof_0": ("fast_ingo", {"ddof": 0}),
@@ -167,7 +169,9 @@ DEFAULTS = {
     },
     "es": {**GAUSSIAN, "step_size": 0.01, **ADAM},
     "reinforce_gd": {**GAUSSIAN, "step_size": 1e-6, "parameter": "variance", "shaping": "raw"},
-    "cma_es": {**GAUSSIAN, "active": False, "diagonal": False, "patience": 10_000},
+    "cma_es": {
+        **GAUSSIAN, "active": False, "diagonal": False, "adapt_covariance": True, "patience": 10_000,
+    },
     "asebo": {
         **GAUSSIAN, "step_size": 0.05, "shaping": "standardise", "isotropic_iterations": 70,
         "explained_variance": 0.995, "decay": 0.99, "normalise": False,
@@ -345,6 +349,7 @@ def test_pycma_runs_with_every_tolerance_off():
     assert (library.popsize, library.sigma0, library.N) == (18, 0.5, 100)
     assert not library.opts["CMA_active"]
     assert not library.opts["CMA_diagonal"]
+    assert library.opts["CMA_on"] == 1
     assert library.opts["CMA_mirrors"] == 0
 
 

@@ -115,12 +115,13 @@ def test_a_reading_without_runs_is_left_out_and_said_so(made, capsys):
     assert capsys.readouterr().err == "left out: no runs of absent in variants\n"
 
 
-def test_the_config_pairs_every_reading_with_the_optimiser_of_the_same_file():
+def test_the_config_pairs_every_reading_with_an_optimiser_of_the_paper():
     words = plan.load(ROOT / "config.yaml").variants_command().arguments
     pairs = dict(w.split("=") for w in words if "=" in w)
     assert pairs == {
         "active_cma_es": "cma_es",
         "sep_cma_es": "cma_es",
+        "csa_es": "es",  # which the config names
         "es_std_0.02": "es",
         "es_sgd_unscaled": "es",
         "fast_ingo_ddof_0": "fast_ingo",
