@@ -170,7 +170,8 @@ DEFAULTS = {
     "es": {**GAUSSIAN, "step_size": 0.01, **ADAM},
     "reinforce_gd": {**GAUSSIAN, "step_size": 1e-6, "parameter": "variance", "shaping": "raw"},
     "cma_es": {
-        **GAUSSIAN, "active": False, "diagonal": False, "adapt_covariance": True, "patience": 10_000,
+        **GAUSSIAN, "active": False, "diagonal": False, "adapt_covariance": True,
+        "patience": 10_000,
     },
     "asebo": {
         **GAUSSIAN, "step_size": 0.05, "shaping": "standardise", "isotropic_iterations": 70,
