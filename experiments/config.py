@@ -538,7 +538,8 @@ def replaced(variants: dict[str, Any], known: dict[str, Experiment]) -> dict[str
         ConfigError: there is no such optimiser, or it is not clear which one it is.
     """
     by, of = known[variants["experiment"]], known[variants["of"]]
-    named, where = variants.get("replace", {}), "variants.replace"
+    named = {name: place for name, place in variants.get("replace", {}).items() if place}
+    where = "variants.replace"
     for variant, place in named.items():
         check_known(f"{where}, a variant,", variant, by.algorithms)
         check_known(f"{where}.{variant}", place, of.algorithms)

@@ -10,6 +10,7 @@ import tables
 
 from experiments import plan
 from experiments.claims import variants
+from experiments.config import ConfigError
 from experiments.tables.reader import Tables
 
 ROOT = Path(__file__).parent.parent
@@ -131,3 +132,14 @@ def test_the_config_pairs_every_reading_with_an_optimiser_of_the_paper():
         "igo_ranks": "igo",
         "es_raw": "es",
     }
+
+
+def test_null_takes_a_named_pair_away(tmp_path):
+    """As over a config that does not run the variant, which is an error else."""
+    mine = tmp_path / "mine.yaml"
+    without = "experiments: {variants: {algorithms: {csa_es: null}}}\n"
+    mine.write_text(without)
+    with pytest.raises(ConfigError, match="csa_es"):
+        plan.load(ROOT / "config.yaml", mine).variants_command()
+    mine.write_text(without + "variants: {replace: {csa_es: null}}\n")
+    assert "csa_es" not in str(plan.load(ROOT / "config.yaml", mine).variants_command())

@@ -43,6 +43,7 @@ ESTIMATORS = {
     "antithetic": "the estimate from antithetic pairs",
     "centred": "the estimate centred by the batch mean",
     "centred_by_others": "the estimate centred by the mean of the other samples",
+    "h": "the estimate by h, but for the factor that fits the gradient best,",
     "single": "the estimate from one sample",
 }
 FORMS = {"theorem_3": "Theorem 3's closed form", "framework": "Algorithm 3's closed form"}

@@ -27,6 +27,7 @@ ESTIMATORS = {
     "antithetic": "antithetic",
     "centred": "batch",
     "centred_by_others": "batch",
+    "h": "batch",
 }
 
 
@@ -38,7 +39,9 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
     Algorithms 1 and 2 before their division by σ̂: it uses f(x_i) minus the batch mean, and its own
     mean is ``factor`` = (1 − 1/N) times the gradient, so it is biased, although the paper's
     sentence on h says that it is not. "centred_by_others" subtracts from f(x_i) the mean of the
-    other samples, which is independent of x_i.
+    other samples, which is independent of x_i. "h" is h(f(x_i)) itself, divided by σ̂ too: there
+    ``factor`` is the multiple of the gradient of the function that is nearest to the estimate, and
+    z is measured from that.
     """
     rng = stream(root_seed, "unbiased")
     mu = rng.standard_normal(dim) / 2
@@ -53,8 +56,10 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
         x = mu + z @ root.T
         for name, (f, exact_mu, exact_Sigma) in closed_forms(mu, Sigma, a).items():
             values = f(x)
-            if estimator in ("centred", "centred_by_others"):
+            if estimator in ("centred", "centred_by_others", "h"):
                 values = values - values.mean(axis=1, keepdims=True)
+                if estimator == "h":
+                    values /= values.std(axis=1, ddof=1, keepdims=True)
                 if estimator == "centred_by_others":  # f_i − Σ_{j≠i} f_j / (N − 1)
                     values *= n / (n - 1)
             elif estimator != "theorem_2":
@@ -65,8 +70,13 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
                 ("mu", mean, exact_mu),
                 ("Sigma", curvature[:, upper[0], upper[1]], exact_Sigma[upper]),
             ):
-                error = found.std(axis=0, ddof=1) / sqrt(repeats)
-                for k, (e, s, t) in enumerate(zip(found.mean(axis=0), error, exact, strict=True)):
+                estimate, error = found.mean(axis=0), found.std(axis=0, ddof=1) / sqrt(repeats)
+                nearest = float(estimate @ exact / (exact @ exact))
+                factor = {"centred": 1 - 1 / n, "h": nearest}.get(estimator, 1.0)
+                wanted = nearest * exact if estimator == "h" else exact
+                z_scores = (estimate - wanted) / error
+                columns = (estimate, error, exact, z_scores)
+                for k, (e, s, t, score) in enumerate(zip(*columns, strict=True)):
                     rows.append(
                         {
                             "function": name,
@@ -78,8 +88,8 @@ def table(dim: int, repeats: int, root_seed: int) -> pd.DataFrame:
                             "exact": t,
                             "estimate": e,
                             "standard_error": s,
-                            "z": (e - t) / s,
-                            "factor": 1 - 1 / n if estimator == "centred" else 1.0,
+                            "z": score,
+                            "factor": factor,
                         }
                     )
         shared.progress(f"unbiased: {estimator}")

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures import commands, files, style
-from figures.style import BLACK, BLUE, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Line
+from figures.style import BLACK, BLUE, BROWN, GREEN, ORANGE, PINK, PURPLE, RED, SKY, Line
 
 LINES = {
     "single": Line("one sample", RED, "-", "o"),
@@ -23,6 +23,7 @@ LINES = {
     "theorem_2": Line("Theorem 2", BLACK, "-", "o"),
     "centred": Line("centred by the batch's mean", SKY, "-", "X"),
     "centred_by_others": Line("centred by the other samples' mean", PURPLE, "-", "p"),
+    "h": Line("h, from a multiple of the gradient", BROWN, "-", "v"),
 }
 # every bound is dotted, in its estimator's colour
 BOUND: dict[str, Any] = {"linewidth": 1.0, "linestyle": ":"}

@@ -39,7 +39,7 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
     ax.set_ylabel("(estimate − exact) / standard error")
     ax.legend(fontsize=7)
     figure.tight_layout()
-    others = table[table["estimator"] != "centred"]
+    others = table[~table["estimator"].isin(["centred", "h"])]
     worst = others["z"].abs().max()
     chance = 1 - (1 - 2 * stats.norm.sf(worst)) ** len(others)
     centred = table[table["estimator"] == "centred"]
@@ -54,7 +54,17 @@ def draw(table: pd.DataFrame) -> tuple[Figure, str]:
         f"chance with probability {chance:.2f} if independent. The estimate centred by the "
         f"batch's mean, which Algorithms 1 and 2 use before they divide by σ̂, is "
         f"{ratio:.3f} times the gradient where 1 − 1/N = {centred['factor'].iloc[0]:.3f}, up to "
-        f"{centred['z'].abs().max():.2g} standard errors away from it."
+        f"{centred['z'].abs().max():.2g} standard errors away from it. {_divided(table)}"
+    )
+
+
+def _divided(table: pd.DataFrame) -> str:
+    """What the division by σ̂ does."""
+    own = table[table["estimator"] == "h"]
+    return (
+        f"Divided by σ̂ too, as h is, it is {own['factor'].min():.2f} to "
+        f"{own['factor'].max():.2f} times the gradient, by function, and up to "
+        f"{own['z'].abs().max():.2g} standard errors away from that multiple."
     )
 
 

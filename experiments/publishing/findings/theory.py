@@ -80,8 +80,12 @@ def constants(study: Study) -> str:
 
 def bias(study: Study) -> str:
     rows = study.tables.theory("unbiased", {"estimator": "centred"})
+    h = study.tables.theory("unbiased", {"estimator": "h"})
     return (
-        "Centring the values, as h does, biases the gradient estimate, though only by a factor: "
-        f"with {rows['samples'].iloc[0]} samples its expectation is 1 − 1/N = "
-        f"{number(float(rows['factor'].mean()))} times the gradient."
+        "Centring the values, as h does, biases the gradient estimate by a factor: with "
+        f"{rows['samples'].iloc[0]} samples its expectation is 1 − 1/N = "
+        f"{number(float(rows['factor'].mean()))} times the gradient. Divided by σ̂ too, it is "
+        f"{number(h['factor'].min(), 2)} to {number(h['factor'].max(), 2)} times the gradient, by "
+        f"function, and up to {number(h['z'].abs().max(), 2)} standard errors away from that "
+        "multiple."
     )
