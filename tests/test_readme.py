@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import string
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,6 +34,7 @@ from experiments.publishing import (
     verdicts_page,
     words,
 )
+from experiments.publishing.cells import Cells
 from experiments.publishing.findings import descent, functions, others, theory
 from experiments.publishing.study import Study
 from experiments.runs import simulate
@@ -205,6 +207,10 @@ def test_sentences_have_values_thresholds_and_names():
     assert words.asked(Part("rotation", {}, 0.9, 1.1)) == "at least 0.9 and at most 1.1"
     exact = words.Value(2.0, 2.0, 2.0)
     assert str(exact) == "2"
+    slower = Part("slowdown", cell | {"than": "ingo", "target": 1e-4}, 2.0, None)
+    assert words.sentence(study, slower, Estimate(4.0, 4.0, 4.0)) == (
+        "CMA-ES needs 4 times as many evaluations as INGO to reach 0.0001 on levy"
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,6 +246,12 @@ def test_counts_of_evaluations_have_three_digits():
 )
 def test_symbols_are_spelt_in_unicode(latex, text):
     assert symbols.plain(latex) == text
+
+
+def test_every_digit_is_raised_and_lowered_to_itself():
+    for sign, digits in (("^", "⁰¹²³⁴⁵⁶⁷⁸⁹"), ("_", "₀₁₂₃₄₅₆₇₈₉")):
+        for digit, small in zip(string.digits, digits, strict=True):
+            assert symbols.plain(f"$10{sign}{digit}$") == f"10{small}"
 
 
 def test_the_page_shows_every_reason_of_a_claim(kept):
@@ -469,6 +481,36 @@ def test_what_is_said_of_es_by_f_at_its_mean(kept):
     )
 
 
+def test_solved_is_what_all_runs_reach(tmp_path):
+    study = study_of(tmp_path, "figure_1", ["levy", "discus"], {"ingo": "I"})
+    ends = {"levy": [1000.0] * 9 + [np.inf], "discus": [1000.0] * 10}
+    cells = [tables.cell(problem, "ingo", own) for problem, own in ends.items()]
+    tables.write(tmp_path / "tables", "figure_1", *cells)
+    assert Cells(study, "figure_1").solved("ingo") == ["discus"]
+
+
+def test_ahead_is_who_wins_on_eight_of_ten_seeds(tmp_path):
+    study = study_of(tmp_path, "figure_1", ["levy", "discus"], {"fast_ingo": "F", "igo": "G"})
+    ends = {"levy": [500.0] * 7 + [2000.0] * 3, "discus": [500.0] * 8 + [2000.0] * 2}
+    own = [tables.cell(problem, "fast_ingo", those) for problem, those in ends.items()]
+    others = [tables.cell(problem, "igo", [1000.0] * 10) for problem in ends]
+    tables.write(tmp_path / "tables", "figure_1", *own, *others)
+    assert [functions._beats(study, p, "fast_ingo", "igo") for p in ends] == [False, True]
+
+
+def test_whether_es_still_grows_is_told_by_the_median_run(tmp_path):
+    names = {"es_1": "1", "es_0.01": "0.01", "es_0.0001": "0.0001"}
+    study = study_of(tmp_path, "figure_4", ["levy", "discus"], names)
+    ratios = {"levy": [2.0, 2.0, 0.1], "discus": [1.0, 1.0, 100.0]}
+    cells = [
+        tables.cell(p, name, [np.inf] * 3, f_mean=own, area_f_mean=1.0, first_f_mean=0.0)
+        for p, own in ratios.items()
+        for name in names
+    ]
+    tables.write(tmp_path / "tables", "figure_4", *cells)
+    assert "; it still grows on Levy (2) (the end over" in descent.es_steps(study)
+
+
 def test_where_es_with_a_step_of_1_still_grows(kept):
     """f at the mean rises to the end on Levy, and is at rest elsewhere."""
     curves = pd.read_parquet(kept.folder / "tables" / "figure_4" / "curves.parquet")
@@ -636,6 +678,13 @@ def test_costs_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
     said = cost.about(tmp_path / "traces", tmp_path / "ledger.jsonl")
     assert said.startswith("From the kept seconds of 3 jobs on one core each; wall time on 2 cores")
     assert "The environment takes 900 MB, a clone 60 MB." in said
+
+
+def test_the_machine_is_that_of_the_ledgers_last_entry(tmp_path):
+    ledger = tmp_path / "ledger.jsonl"
+    assert cost.machine(ledger) == ""
+    ledger.write_text('{"machine": "Linux, an old one"}\n{"machine": "Linux, a new one"}\n')
+    assert cost.machine(ledger) == "Linux, a new one"
 
 
 def test_the_costs_of_a_figure_include_the_runs_that_it_takes_from_another(kept):

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tiny import CONFIG
+from tiny import CONFIG, write_config
 
 from experiments import plan
 from experiments.paths import PUBLISHED, ROOT
-from experiments.publishing import report, report_commands, report_pages
+from experiments.publishing import archive, report, report_commands, report_pages
 from experiments.publishing.study import Study
+from experiments.runs import simulate
+from experiments.runs.spec import Spec
 
 PARTS = (
     "algorithms", "problems", "experiments", "figures", "profiles", "Snakefile", "environment.yml",
@@ -150,6 +152,17 @@ def test_the_pages_of_the_kept_results_stand_alone(tmp_path):
     assert 'download="claims.csv"' in claims
     captions = tmp_path / "pages" / "captions"
     assert {path.stem for path in captions.iterdir()} == {*kept.figures, "summary"}
+
+
+def test_its_versions_are_those_that_the_kept_runs_were_made_with(tmp_path):
+    config = write_config(tmp_path)
+    study = Study(tmp_path, plan.load(config))
+    run, metadata = simulate.run(Spec("levy", "es", 16, None, {"dim": 4}), 0)
+    metadata |= {"versions": {"python": "3.0", "numpy": "9.9"}}
+    kept = tmp_path / "traces" / "tiny" / "0.parquet"
+    archive.write(kept, {("levy", "es"): (run.table({}), metadata)})
+    (tmp_path / "claims.csv").write_text("verdict\npartly\n")
+    assert "- Versions: Python 3.0, numpy 9.9\n" in report_pages.summary(study, [config])
 
 
 def test_captions_have_no_markup_but_their_own():

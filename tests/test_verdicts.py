@@ -619,6 +619,39 @@ def test_the_row_shows_the_part_that_decides(made):
     assert "1 of 2 parts hold. Fails: success_rate(e, p, never) = 0 [0, 0.161]." in row["why"]
 
 
+@pytest.mark.parametrize(
+    ("algorithms", "decides"),
+    [
+        (["fast", "never", "lost"], "never"),
+        (["fast", "lost", "never"], "lost"),
+        (["fast", "half", "never"], "never"),  # it fails, the one before it is open
+        (["fast", "half", "slow"], "half"),
+        (["slow", "fast"], "slow"),
+    ],
+)
+def test_what_fails_decides_then_what_is_open_then_the_first(made, algorithms, decides):
+    row = judge(claim(part(algorithms, at_least=0.65)), made)
+    assert row["measure"] == f"success_rate(e, p, {decides})"
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "algorithms", "decides"),
+    [
+        ("can", ["never", "lost"], "never"),
+        ("can", ["half", "never", "slow", "fast"], "slow"),  # holds: a part that does
+        ("can", ["never", "half"], "half"),  # open: a part that is
+        ("can", ["absent", "never"], "never"),  # open for want of runs: a part that has some
+        ("overall", ["fast", "absent", "never"], "never"),  # so too, and it fails
+        ("overall", ["fast", "half", "lost", "never"], "lost"),  # fails: a part that does
+    ],
+)
+def test_of_parts_that_count_together_the_first_of_their_outcome_is_shown(
+    made, quantifier, algorithms, decides
+):
+    entry = claim(part(algorithms, at_least=0.65)) | {"quantifier": quantifier}
+    assert judge(entry, made)["measure"] == f"success_rate(e, p, {decides})"
+
+
 def test_other_readings_are_judged_beside_the_claim(made):
     entry = claim(part("never", at_least=0.8)) | {"readings": {"the fast": {"algorithm": "fast"}}}
     row = judge(entry, made)
