@@ -14,6 +14,7 @@ from experiments.paths import KEPT, PUBLISHED, ROOT
 from experiments.plan import load
 from experiments.publishing import archive, checksums
 from experiments.tables import aggregate, estimates, files, rewards, summaries
+from experiments.theory import commands, gap
 from experiments.timing import iteration, rollouts
 from problems import table_1
 
@@ -24,6 +25,13 @@ CURVED = sorted(path.parent.name for path in TABLES.glob("*/curves.parquet"))
 TABLED = sorted(path.parent.name for path in TABLES.glob("*/runs.parquet"))
 UNDER_WAY = "humanoid_100"  # no experiment of config.yaml: its table of runs alone is kept
 CELL = ["problem", "algorithm"]
+COLUMNS = {  # of the theory's tables that have the sizes in config.yaml; others are called alike
+    "problems": "problem",
+    "algorithms": "algorithm",
+    "dims": "dim",
+    "conditions": "condition",
+    "stds": "std",
+}
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +247,49 @@ def test_the_text_on_the_workflow_has_the_numbers_of_its_table():
         for row in table.itertuples()
     ]
     assert np.allclose(table["mean"], table["cpu"] / table["jobs"], rtol=1e-11, atol=0)
+
+
+def theory(question):
+    """A table of the theory, and its sizes in config.yaml."""
+    return pd.read_csv(TABLES / "theory" / f"{question}.csv"), dict(PLAN.theory[question])
+
+
+@pytest.mark.parametrize("question", [name for name, asked in commands.QUESTIONS.items() if asked])
+def test_the_sizes_of_a_table_of_the_theory_are_those_of_the_config(question):
+    """All that it has a column of."""
+    table, sizes = theory(question)
+    parts = [(table, sizes)]
+    if question == "regret":
+        e = PLAN.experiments[sizes["experiment"]]
+        parts = [(table, {"problems": e.problems, "algorithms": e.algorithms, "runs": e.runs})]
+        for cell, rows in table.groupby(CELL):
+            spec, last = e.cells[cell], rows.iloc[-1]
+            assert last["dim"] == spec.problem_parameters["dim"]
+            assert last["iterations"] == spec.budget // (last["samples"] + 1)
+    if question == "orthogonal":
+        of = dict(list(table.groupby("quantity")))
+        assert set(of) == {"regret", "second_moment"}
+        moments = {"problems": sizes["problems"], "dim": sizes["dim"], "runs": sizes["repeats"]}
+        del sizes["dim"]
+        parts = [(of["regret"], sizes), (of["second_moment"], moments)]
+    if question == "unbiased":
+        own = table[table["parameter"] == "mu"].groupby(["function", "estimator"])
+        assert (own.size() == sizes["dim"]).all()
+    if question == "trust_region":
+        own = table.groupby("problem")["instance"]
+        assert all(list(numbers) == list(range(sizes["instances"])) for _, numbers in own)
+    for rows, asked in parts:
+        for size, values in asked.items():
+            if (column := COLUMNS.get(size, size)) in rows:
+                its = [values] if isinstance(values, int) else list(values)
+                assert list(rows[column].unique()) == its, size
+
+
+def test_the_lemmas_left_side_is_measured_as_often_as_the_config_asks_for():
+    """No column says so, but the numbers change with it: a row of them is made again."""
+    kept, sizes = theory("gap")
+    made = gap.table(**sizes | {"conditions": kept["condition"][:1]})
+    assert_same(files.rounded(made), kept[:1])
 
 
 def test_table_1_is_that_of_the_functions(tmp_path):

@@ -33,7 +33,7 @@ from experiments.theory import (
     update_size,
     variance,
 )
-from experiments.theory.runs import places
+from experiments.theory.runs import gradient, places
 from figures import files
 from figures.theory import gap as gap_picture
 from figures.theory import orthogonal as orthogonal_picture
@@ -41,6 +41,7 @@ from figures.theory import regret as regret_picture
 from figures.theory import shared as picture_shared
 from figures.theory import unbiased as unbiased_picture
 from figures.theory import update_size as update_size_picture
+from figures.theory import variance as variance_picture
 
 HERE = Path(__file__).parent
 MANY = 6.0  # standard errors
@@ -209,6 +210,20 @@ def test_variance_falls_with_n_for_both_kinds_of_samples():
         assert abs(row["second_moment"] - exact) <= MANY * error + 0.03
 
 
+def test_the_variance_of_a_few_gradients_is_unbiased(monkeypatch):
+    """Of three, which is that of two degrees of freedom."""
+    drawn = []
+
+    def record(*arguments):
+        drawn.append(gradient(*arguments))
+        return drawn[-1]
+
+    monkeypatch.setattr(variance, "gradient", record)
+    table = variance.table(["quadratic"], 2, 3, 15)
+    g = np.reshape(drawn, (len(table), 3, 2))
+    assert table["variance"].to_numpy() == pytest.approx(g.var(axis=1, ddof=1).sum(axis=1))
+
+
 def near(values, exact):
     """Whether their mean is ``exact``, to MANY standard errors."""
     return abs(values.mean() - exact) <= MANY * values.std(ddof=1) / sqrt(len(values))
@@ -372,6 +387,15 @@ def power_by_hand(estimator, dims, iterations, runs, root_seed):
     return sum(powers) / runs
 
 
+def bound_by_hand(estimator, d, iterations):
+    """Theorem 4's of independent samples; Theorem 5's of one sample and of orthogonal ones."""
+    n = 1 if estimator == "single" else d
+    method = Framework(estimator, samples=n, step_size=10.0, initial_std=(10 * d) ** -0.5)
+    problem = shared.convex("quadratic", {"dim": d})
+    fourth, fifth = bounds.bounds(method, problem, np.array([float(iterations)]))
+    return {"batch": fourth, "single": fifth, "orthogonal": fifth}[estimator][0]
+
+
 def test_growth_is_measured_inside_the_ball_and_below_its_bound():
     table = growth.table(["quadratic"], [4, 8], 64, 2, 16)
     assert list(table["estimator"].unique()) == ["single", "batch", "orthogonal"]
@@ -379,11 +403,10 @@ def test_growth_is_measured_inside_the_ball_and_below_its_bound():
     for estimator, own in table.groupby("estimator"):
         assert own["slope"].nunique() == 1
         assert own["slope"].iloc[0] == pytest.approx(power_by_hand(estimator, [4, 8], 64, 2, 16))
+        limits = [bound_by_hand(estimator, d, 64) for d in (4, 8)]
+        assert own["bound"].to_numpy() == pytest.approx(limits)
+        assert (own["bound_slope"] - log(limits[1] / limits[0]) / log(2)).abs().max() < 1e-9
     assert (table["reach"] < table["radius"]).all()
-    single = table[table["estimator"] == "single"]
-    assert single["bound_slope"].iloc[0] == pytest.approx(
-        log(single["bound"].iloc[1] / single["bound"].iloc[0]) / log(2)
-    )
 
 
 def cell(folder, record_every=1, runs=2):
@@ -492,8 +515,21 @@ def test_the_caption_says_whether_the_bound_holds(tmp_path):
     files.save(figure, tmp_path / "good", caption)
     assert "\n\nEvery regret lies below its bound" in caption
     assert "quadratic orthogonal " in caption
-    table.loc[3, "theorem_5"] = 0.5 * table.loc[3, "regret"]
-    assert "\n\nNOT every regret lies below its bound" in regret_picture.draw(table)[1]
+    within = table.loc[3, ["regret", "regret_high"]].mean()  # of the interval, above the mean
+    table.loc[3, "theorem_5"] = within
+    figure, caption = regret_picture.draw(table)
+    plt.close(figure)
+    assert "\n\nNOT every regret lies below its bound" in caption
+
+
+def test_the_caption_says_whether_the_lemmas_bound_holds():
+    table = variance.table(["quadratic"], 2, 3, 15)
+    for factor, words in ((2.0, "holds: it is 2 to 3 times"), (0.5, "FAILS: it is 0.5 to 3 times")):
+        table["bound"] = 3.0 * table["second_moment"]
+        table.loc[1, "bound"] = factor * table.loc[1, "second_moment"]
+        figure, caption = variance_picture.draw(table)
+        plt.close(figure)
+        assert f"The lemma's bound {words} as large." in caption
 
 
 def test_a_single_run_and_an_estimator_of_any_name_are_drawn(tmp_path):
@@ -548,11 +584,16 @@ def test_the_ratio_of_both_kinds_of_samples_is_drawn():
 
 
 def test_the_caption_has_the_powers_of_plain_descent():
-    figure, caption = update_size_picture.draw(update_size.table(3, [1.0, 0.1], 24))
+    table = update_size.table(3, [1.0, 0.1], 24)
+    figure, caption = update_size_picture.draw(table)
     assert "linear, f(μ) = 0: -1.00 and -3.00; " in caption
     assert "quadratic, at its minimiser: 0.00 and -2.00. " in caption
     assert "Those of the other methods are at most 0, where" in caption
     assert [len(ax.lines) for ax in figure.axes] == 6 * [5]
+    plt.close(figure)
+    table.loc[table["algorithm"] == "ingo", "mean_power"] = -0.3
+    figure, caption = update_size_picture.draw(table)
+    assert "Those of the other methods are at most 0.3, where" in caption
     plt.close(figure)
 
 
