@@ -792,6 +792,16 @@ def test_the_band_of_rewards_is_the_one_that_the_caption_names(name, wanted):
     style.plt.close(figure)
 
 
+def test_the_caption_of_rewards_names_the_runs_that_ended_early_and_why():
+    runs = tables.cell("levy", "ingo", [np.inf] * 4)
+    runs["stop"] = ["flat", "budget", "flat", "diverged"]
+    line = curves("levy", "ingo", [2, 1])
+    lines = pd.concat([line.assign(quantity=name) for name in ("batch_mean", "f_mean")])
+    figure, caption = reward.draw(runs, lines, labels=LABELS)
+    assert "Levy 4 runs of 101 iterations (INGO 2 flat; INGO 1 diverged)." in caption
+    style.plt.close(figure)
+
+
 def test_runs_that_are_lost_in_their_first_iteration_are_counted_in_the_panel():
     def cells(*stops):
         """Three runs of each; one that is lost is so in its first iteration."""

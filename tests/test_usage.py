@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,14 @@ def test_the_real_task_is_a_cross_validation_over_all_cases():
     assert at_defaults * 569 == pytest.approx(round(at_defaults * 569))
     assert 0.01 < at_defaults < 0.04
     assert svm.error(np.array([-2.0, 4.0])) == pytest.approx(212 / 569)  # all are called benign
+
+
+def test_features_are_standardised_on_what_a_fold_trains_on():
+    """By the mean and the spread of these cases alone: those that it is tested on are unseen."""
+    for train, _, test, _ in svm.folds():
+        assert np.allclose(train.mean(axis=0), 0.0, atol=1e-10)
+        assert np.allclose(train.std(axis=0), 1.0)
+        assert np.abs(test.mean(axis=0)).max() > 0.05
 
 
 def test_starts_are_shared_by_all_methods_and_differ_between_seeds(monkeypatch):
@@ -177,6 +186,19 @@ def test_with_noise_pycma_recommends_a_mean(method):
     assert (np.array(seen) == x).all(axis=1).any()
     assert not np.array_equal(x, f.best_x)
     assert task.f(x) < 0.01 * task.f(seen[0])
+
+
+def test_with_noise_the_mean_with_the_smallest_value_is_recommended(monkeypatch):
+    """Of three runs that each end with an evaluation of their mean, the second."""
+
+    def fmin2(f, x0, sigma, settings, init_callback, **_):
+        for mean in (3.0, 1.0, 2.0):
+            init_callback(SimpleNamespace(result=SimpleNamespace(xfavorite=np.full(10, mean))))
+            f(np.full(10, mean))
+
+    monkeypatch.setattr("cma.fmin2", fmin2)
+    x, _ = recommended(KNOWN["noisy_sphere"], "CMA-ES with restarts")
+    assert (x == 1.0).all()
 
 
 def test_ctrl_c_is_passed_on_by_every_method():
