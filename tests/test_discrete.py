@@ -613,6 +613,19 @@ def test_pymoos_best_member_is_the_best_point_so_far_and_its_children_are_new():
     assert best < 1.0
 
 
+def test_pymoos_children_are_mixtures_of_two_as_often_as_is_asked():
+    """pymoo's default is 0.9, as ours. Without crossover and mutation there is nothing new."""
+    rng = np.random.default_rng(0)
+    state = algorithms.build("ga", {"crossover_rate": 0.3}).init(np.full(9, 0.5), rng)
+    assert state.library.mating.crossover.prob.value == 0.3
+    for rate in (0.0, 1.0):
+        optimiser = algorithms.build("ga", {"crossover_rate": rate, "mutation_rate": 0.0})
+        state = optimiser.init(np.full(30, 0.5), rng)
+        first = optimiser.ask(state, rng)
+        state = optimiser.tell(state, first, first.x.sum(axis=1))
+        assert np.array_equal(optimiser.ask(state, rng).x, state.population) == (rate == 0)
+
+
 def test_pymoos_ga_survives_a_space_without_new_points():
     """Four points and a population of 20: at once there is nothing new to try."""
     found = batches("ga", dim=2, budget=16, samples=20)

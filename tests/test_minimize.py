@@ -450,6 +450,22 @@ def test_tolerances_end_earlier():
     assert not asked(xtol=1e-3, target=-1.0).success  # a target was asked for
 
 
+def test_without_xtol_each_coordinate_has_to_shrink_by_its_own_sigma0():
+    """The narrow one is the last: in units of σ₀ f is a thousand times as steep along the other."""
+    sigma0, seen = np.array([1.0, 1e-6]), []
+
+    def asked(**more):
+        return minimize(
+            lambda x: np.sum((x / [1e-3, 1e-6]) ** 2), sigma0 / 2, sigma0, seed=0, **more
+        )
+
+    result = asked(callback=seen.append)
+    assert result.status == "xtol"
+    met = [(np.ptp(batch.x, axis=0) <= 1e-12 * sigma0).all() for batch in seen]
+    assert met == [False] * (len(seen) - 1) + [True]
+    assert same(asked(xtol=1e-12 * sigma0), result)
+
+
 def test_the_budget_is_never_exceeded_and_two_confirm():
     for budget in (10, 11, 12, 13, 100, 101, 112):
         called = []
@@ -824,6 +840,17 @@ def test_restarts_grow_and_keep_to_the_budget():
     small = [run for run in result.runs if run["sigma"] != 1.0]
     assert small
     assert all(0.01 <= run["sigma"] < 1 and run["samples"] == 10 for run in small)
+
+
+def test_halved_steps_are_those_of_all_runs(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        "algorithms.shared.search.Guard", lambda *words: made.append(Guard(*words)) or made[-1]
+    )
+    result = minimize(rosenbrock, np.zeros(2), 0.5, budget=9000, ftol=1e-3, restarts=4, seed=0)
+    halved = [guard.halved for guard in made]
+    assert sum(map(bool, halved)) > 1
+    assert result.halved == sum(halved)
 
 
 @pytest.mark.parametrize("later", [100.0, -100.0])

@@ -72,6 +72,16 @@ def test_bipop_takes_turns_by_the_evaluations_they_used():
     assert state.used == {"large": 100, "small": 120}
 
 
+def test_the_scales_of_small_runs_are_uniform_over_two_decades():
+    """In the logarithm: mean −1 within six standard errors, and both ends are come near to."""
+    made, _ = turns("bipop", [1] * 200)
+    small = np.log10([scale for samples, scale in made if samples == 10])
+    assert len(small) > 150
+    assert abs(small.mean() + 1.0) < 6 * 2 / np.sqrt(12 * len(small))
+    assert -2.0 <= small.min() < -1.9
+    assert -0.1 < small.max() <= 0.0
+
+
 def test_the_last_run_that_is_allowed_ends_the_search():
     made, state = turns("ipop", [2, 1], limit=1)
     assert len(made) == 2

@@ -99,6 +99,12 @@ def test_of_equal_values_the_earlier_points_count():
     assert p.tolist() == [0.2, 0.2, 0.5, 0.2, 0.5]
 
 
+def test_of_many_equal_values_the_earlier_points_count_too():
+    """Of a few also a sort that is not stable keeps the order."""
+    p = tell(np.full(100, 0.5), np.eye(100), [1.0, 0.0] * 50, selected=60)
+    assert set(np.flatnonzero(p > 0.01)) == {*range(1, 100, 2), *range(0, 20, 2)}
+
+
 def test_ties_prefer_no_point_on_average():
     """On a flat function the probabilities drift, but not one way: over 4000 batches of 4 points
     their mean stays ½ within six standard errors, √(¼/(2 · 4000)).
