@@ -132,13 +132,17 @@ def test_a_larger_budget_goes_on_from_the_last_state(algorithm, batches, tmp_pat
     assert trace.read(path)[1]["processes"] == 1
 
 
-def test_a_state_that_is_kept_is_not_for_a_budget_without_room_for_a_batch(tmp_path, capsys):
+@pytest.mark.parametrize(("missing", "processes"), [(0, 2), (1, 1)])
+def test_a_state_that_is_kept_is_for_a_budget_with_room_for_a_batch(
+    missing, processes, tmp_path, capsys
+):
     spec = spec_of("fast_ingo", batches=10)
     path = tmp_path / "5.parquet"
     job.run_seed(spec, path, "c", keep_state=True)
-    job.run_seed(replace(spec, budget=spec.budget + 1), path, "c")
-    assert "starts anew" in capsys.readouterr().err
-    assert trace.read(path)[1]["processes"] == 1
+    job.run_seed(replace(spec, budget=spec.budget * 11 // 10 - missing), path, "c")
+    said = capsys.readouterr().err
+    assert ("starts anew" in said, "goes on after" in said) == (processes == 1, processes == 2)
+    assert trace.read(path)[1]["processes"] == processes
 
 
 @pytest.mark.parametrize("algorithm", LIBRARIES)

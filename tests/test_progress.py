@@ -198,6 +198,14 @@ def test_what_was_there_before_is_not_done_yet(watched):
     assert watched.runs == (0, 2)
 
 
+def test_a_log_of_several_seeds_is_about_the_one_that_it_names(watched):
+    """None of the two runs is done; seed 0 is half way, and seed 1 has not begun."""
+    watched.jobs[0].log.write_text(
+        "es on levy, seed 0: 1,000 of 2,000 evaluations, best 1, 4.0 s\n"
+    )
+    assert watched.left() == [50.0, 300.0, 4.0]
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"), [(40, "40 s"), (700, "12 min"), (12240, "3.4 h"), (181440, "2.1 days")]
 )

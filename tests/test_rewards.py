@@ -135,6 +135,13 @@ def test_all_tasks_are_on_one_scale_and_weigh_the_same(runs):
     assert (mean["value"], mean["runs"]) == (pytest.approx(scaled[1:5] @ [0.5, 1, 1, 0.5] / 3), 3)
 
 
+def test_the_runs_of_a_pair_are_those_of_the_one_that_has_fewer():
+    table = rewards(pd.concat([cell("walk", "ours", [1.0] * 5), cell("walk", "theirs", [2.0] * 3)]))
+    for task in ("walk", ALL):
+        pairs = (("ours", "theirs"), ("theirs", "ours"))
+        assert [entry(table, task, *pair)["runs"] for pair in pairs] == [3, 3]
+
+
 def test_the_bootstrap_resamples_each_task_by_itself():
     """Two tasks without any spread have no interval, however far they are apart on the scale."""
     scores = {"walk": (1.0, 10.0), "stand": (7.0, 7.0)}

@@ -60,6 +60,13 @@ def test_a_line_comes_every_few_seconds_and_at_the_end(monkeypatch, capsys):
     ]
 
 
+def test_the_time_left_of_a_run_that_goes_on_is_by_what_this_process_did(monkeypatch, capsys):
+    """50 evaluations took it 10 s, and 50 are left."""
+    monkeypatch.setattr("experiments.runs.job.time.monotonic", lambda: 10.0)
+    Progress("run", 1000, first=900, began=0.0, last=0.0)(batch(950))
+    assert capsys.readouterr().err.endswith("10.0 s, at most 10 s left\n")
+
+
 @pytest.mark.parametrize(
     ("target", "words", "wanted"),
     [("replicate", ["RUNS=2"], "--configfile config.yaml --config runs=2"),

@@ -101,3 +101,12 @@ def test_the_best_setting_is_the_one_that_most_runs_get_there_with_then_the_fast
     figure, caption = settings.draw(pd.concat(cells.values()), LABELS, "best")
     assert "Walk: Alpha, 2 (1); Beta, 1 (1)." in caption
     plt.close(figure)
+
+
+def test_of_settings_with_as_many_that_get_there_the_faster_is_the_better_one():
+    """However its other run ended."""
+    times = {"fast": [100.0, np.inf], "slow": [200.0, np.inf]}
+    ends = {"fast": [1e-11, 9.0], "slow": [1e-11, 1.0]}
+    ranks = {n: rank(tables.cell("walk", n, times[n], best=ends[n]), 1e-10) for n in times}
+    assert [ranks[name][:2] for name in times] == [(-0.5, 100.0), (-0.5, 200.0)]
+    assert min(ranks, key=ranks.get) == "fast"

@@ -234,6 +234,20 @@ def test_a_trace_that_ends_before_its_run_did_is_named_though_its_checksum_is_ri
         trace.read(path)
 
 
+def test_a_trace_that_ends_before_its_last_target_is_named_whyever_its_run_stopped(tmp_path):
+    """Where neither budget nor target says how long it has to be."""
+    path = tmp_path / "4.parquet"
+    rows, metadata = simulate.run(Spec("levy", "igo", 480, None, {"dim": 10}), 4)
+    trace.write(path, rows, metadata | {"stop": "flat"})
+    at = [int(n) for n in trace.read(path)[0]["evaluations"].to_numpy()]
+    last = next(k for k, n in enumerate(at, 1) if n >= rows.hits[-1])
+    rewrite(path, slice(last))
+    assert len(trace.read(path)[0]) == last
+    rewrite(path, slice(last - 1))
+    with pytest.raises(ValueError, match=r"where the run did not stop \(flat, budget 480\)"):
+        trace.read(path)
+
+
 MINIMUM = 5.0
 
 

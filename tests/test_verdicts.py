@@ -245,6 +245,14 @@ def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
     assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "broken").value == 0.25
 
 
+def test_a_run_whose_last_value_is_none_has_diverged(tmp_path):
+    """NaN is neither above nor below the first one."""
+    runs = tables.cell("p", "lost", [INF] * 4, batch_min=[1.0, np.nan, 1.0, np.nan])
+    assert set(runs["stop"]) == {"budget"}
+    tables.write(tmp_path, "e", runs)
+    assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "lost").value == 0.5
+
+
 def test_targets_are_those_that_the_runs_span(tmp_path):
     """On p from below the largest first value, 50, down to 1e-10; on q down to 1 only, which "b"
     alone reached; so that q, where "a" is far behind, weighs as much as p.
