@@ -16,7 +16,7 @@ import tables
 from tiny import CONFIG, write_config
 
 import algorithms
-from experiments import plan
+from experiments import certify, failures, plan
 from experiments.claims import verdicts
 from experiments.claims.measures import MEASURES
 from experiments.claims.statements import Part, parts, written
@@ -37,7 +37,7 @@ from experiments.publishing import (
 from experiments.publishing.cells import Cells
 from experiments.publishing.findings import descent, functions, others, theory
 from experiments.publishing.study import Study
-from experiments.runs import simulate
+from experiments.runs import job, keeper, simulate
 from experiments.runs.spec import Spec
 from experiments.tables import rewards, summaries
 from experiments.tables.estimates import Estimate
@@ -153,6 +153,29 @@ def test_every_page_of_docs_is_linked_from_the_readme():
     assert {f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")} <= set(
         re.findall(r"\]\(([^)#]+)", TEXT)
     )
+
+
+def spelt(number):
+    return {2: "two", 3: "three", 5: "five", 20: "twenty"}.get(number, number)
+
+
+CMA_ES, ES, GA = (algorithms.defaults(name) for name in ("cma_es", "es", "ga"))
+SETTINGS = [
+    ("deviations.md", f"differ by no more than rounding for {CMA_ES['patience']:,} iterations"),
+    ("deviations.md", f"constant σ = {ES['initial_std']}, for control"),
+    ("deviations.md", f"rates {GA['crossover_rate']} and {GA['mutation_rate']} "),
+    ("running.md", f"a line every {spelt(job.SECONDS_BETWEEN_LINES)} seconds to its log"),
+    ("running.md", f"each of them stands once, {spelt(failures.MOST)} at most"),
+    ("running.md", f"has less than {failures.FULL / 1e6:.0f} MB free, `make` stops"),
+    ("guarantees.md", f"at a stop and every {spelt(keeper.SECONDS / 60)} minutes or more"),
+    ("changing-the-code.md", f"runs the beginning ({spelt(certify.BATCHES)} batches or "),
+    ("changing-the-code.md", f" batches or {100 * certify.SHARE:.0f} % of the budget"),
+]
+
+
+@pytest.mark.parametrize(("page", "sentence"), SETTINGS)
+def test_a_setting_in_the_words_of_docs_is_that_of_the_code(page, sentence):
+    assert sentence in " ".join(PAGES[ROOT / "docs" / page].split())
 
 
 def test_every_make_target_that_it_names_is_there():
