@@ -82,7 +82,10 @@ SMALL = {
             "algorithms": {"ingo": {}, "es": {}},
         }
     },
-    "figures": {"curves": {"experiment": "real"}},
+    "figures": {
+        "curves": {"experiment": "real"},
+        "rewards": {"experiment": "real", "kind": "reward"},
+    },
     "theory": {},
 }
 
@@ -143,7 +146,7 @@ def jobs(plan: Plan) -> Iterator[tuple[list[str], Made]]:
             plan.figure_code(figure),
         )
         yield drawn(picture), what
-    outputs = [f"{plan.results}/claims.{suffix}" for suffix in ("csv", "md")]
+    outputs = [f"{plan.results}/claims{end}" for end in (".csv", ".md", "_parts.csv")]
     code = of("experiments.claims.verdicts")
     yield outputs, made(plan.claims_needs(), plan.claims_command(), code)
 
@@ -392,15 +395,15 @@ SCIPY_TABLES = Cell(
     ("tables/real/*", "tables/*/*.md", "tables/*/f*.csv", "tables/*/rewards.*", "tables/theory/*"),
 )
 
-REAL_PICTURES = ("figures/curves.*", "figures/shares.*")
-ALL = Cell("all", ("figures/*", "claims.*"))
+REAL_PICTURES = ("figures/curves.*", "figures/shares.*", "figures/rewards.*")
+ALL = Cell("all", ("figures/*", "claims*"))
 PICTURES = Cell("all pictures", ("figures/*",))
-VERDICTS = Cell("verdicts", ("claims.*",))
-OF_ALL_RUNS = Cell("all but the theory's", (*REAL_PICTURES, "figures/reward.*", "claims.*"))
-OF_REAL = Cell("those of the experiment, verdicts", (*REAL_PICTURES, "claims.*"))
+VERDICTS = Cell("verdicts", ("claims*",))
+OF_ALL_RUNS = Cell("all but the theory's", (*REAL_PICTURES, "figures/reward.*", "claims*"))
+OF_REAL = Cell("those of the experiment, verdicts", (*REAL_PICTURES, "claims*"))
 ITS = Cell("those of its experiments, verdicts", OF_REAL.patterns)
-OF_GA = Cell("those of its experiments, verdicts", ("claims.*",))
-OF_CONTROL = Cell("those of control, verdicts", ("figures/reward.*", "claims.*"))
+OF_GA = Cell("those of its experiments, verdicts", ("claims*",))
+OF_CONTROL = Cell("those of control, verdicts", ("figures/reward.*", "claims*"))
 OF_SCIPY = Cell(
     "those of their experiments, the theory's, verdicts", (*OF_REAL.patterns, "figures/theory_*")
 )
@@ -576,6 +579,23 @@ def test_what_an_edit_makes_anew(row, state, before):
     after = state.compared()
     short = {path: path.removeprefix("results/") for path in after}
     assert_is(row, {short[path] for path in anew(before, after)}, set(short.values()))
+
+
+def test_the_count_of_constants_is_made_anew_with_any_optimiser(state):
+    """Its table is made from their fields, though its module imports none of them by name."""
+    with state.at_work():
+        plan = Plan.from_config({**CONFIG, "theory": {"hyper_parameters": {}}})
+        before = plan.theory_code("hyper_parameters")
+        state.replace(*OTHER_ES)
+        assert plan.theory_code("hyper_parameters") != before
+
+
+def test_when_to_use_them_is_measured_anew_with_the_methods_that_it_measures():
+    """They are loaded by name, so that the rule has to name their modules."""
+    rule = (ROOT / "experiments" / "usage" / "rules.smk").read_text(encoding="utf-8")
+    named = set(re.findall(r'"algorithms\.(\w+)"', rule))
+    source = (ROOT / "experiments" / "usage" / "methods.py").read_text(encoding="utf-8")
+    assert named == set(re.findall(r'ours\("(\w+)"\)', source)) == {"ingo", "fast_ingo"}
 
 
 @pytest.fixture(scope="module")
