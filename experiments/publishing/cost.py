@@ -127,7 +127,7 @@ def about(kept: Path, ledger: Path) -> str:
     sentences = [
         f"From the kept seconds of {len(jobs):,} jobs on one core "
         f"each{f' ({where})' if where else ''}; wall time on {CORES} cores is half of them. The "
-        "theory's runs, which are not kept, take minutes more."
+        "theory takes minutes more."
     ]
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))

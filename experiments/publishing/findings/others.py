@@ -10,12 +10,13 @@ from experiments.publishing import headlines
 from experiments.publishing.cells import Cells, integer, listed
 from experiments.publishing.study import Study
 from experiments.publishing.symbols import plain
-from experiments.publishing.words import number
+from experiments.publishing.words import count, number
 from experiments.tables.reader import Missing
 
 
 def binary(study: Study) -> str:
-    return f"{_without_heading(headlines.discrete(study))}{_moves_away(study)}{_textbook_ga(study)}"
+    parts = (_moves_away, _smaller_steps, _textbook_ga)
+    return _without_heading(headlines.discrete(study)) + "".join(part(study) for part in parts)
 
 
 def _moves_away(study: Study) -> str:
@@ -29,6 +30,21 @@ def _moves_away(study: Study) -> str:
         f" At d = {runs['dim'].max()} the median over runs of f at the mode comes down to "
         f"{number(median.min(), 2)} and ends at {number(median.iloc[-1], 2)}."
     )
+
+
+def _smaller_steps(study: Study) -> str:
+    """In how many runs smaller steps end at the optimum, at the size that they were run at."""
+    try:
+        cells = Cells(study, "discrete_steps")
+        ((p, title),) = cells.titles.items()
+    except Missing:
+        return ""
+    shown = [
+        f"{study.optimiser('discrete_steps', name)} in {cells.reached(p, name)} of "
+        f"{len(cells.runs(p, name))} runs (after {count(cells.median(p, name, 'evaluations'))})"
+        for name in cells.optimisers
+    ]
+    return f" With a smaller step, and more evaluations, {title} is solved by {listed(shown)}."
 
 
 def _textbook_ga(study: Study) -> str:
