@@ -52,7 +52,7 @@ def assert_near(found, wanted, what):
 
 def test_every_kept_experiment_is_replayed():
     assert {cell[0] for cell in CELLS} == {path.name for path in KEPT.iterdir() if path.is_dir()}
-    assert len(WITHOUT_BODIES) == 410
+    assert len(WITHOUT_BODIES) == 416
     assert len(CONTROL) == 10
 
 

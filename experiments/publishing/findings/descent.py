@@ -6,6 +6,7 @@ from experiments.claims.measures import MEASURES
 from experiments.publishing.cells import MOST, Cells, integer, listed, on
 from experiments.publishing.study import Study
 from experiments.publishing.words import number
+from experiments.tables.reader import Missing
 
 GROWS = 1.25  # the last value over the average of the run, from which on it still grows
 
@@ -56,8 +57,17 @@ def es_at_its_mean(study: Study) -> str:
         f"of 0.5 it is ahead of {listed(smaller) if smaller else 'none'}. The best value keeps "
         "the noise of σ, which ES does not adapt. By f at the mean (medians) ES, at the best of "
         f"five steps, ends {below(steps, steps.optimisers)}. Read as plain descent without 1/σ "
-        f"it ends {below(other, ['es_sgd_unscaled'])}."
+        f"it ends {below(other, ['es_sgd_unscaled'])}.{_sigma_alone(other)}"
     )
+
+
+def _sigma_alone(cells: Cells) -> str:
+    """Where an ES that adapts σ, but no covariance, gets to the target."""
+    try:
+        reached = [p for p in cells.titles if cells.reached(p, "csa_es")]
+    except Missing:
+        return ""
+    return f" CSA-ES, which adapts σ alone, reaches the target on {on(cells.titles, reached)}."
 
 
 def es_steps(study: Study) -> str:
