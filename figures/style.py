@@ -44,7 +44,7 @@ class Line(NamedTuple):
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PINK, SKY, BLACK = "#CC79A7", "#56B4E9", "#000000"
 # For lines beyond these seven, which their dashes tell apart.
-GREY, PURPLE, BROWN = "#8A8A8A", "#7A3E9D", "#7B4B2A"
+GREY, PURPLE, BROWN, OLIVE = "#8A8A8A", "#7A3E9D", "#7B4B2A", "#8B8B1A"
 
 # What an optimiser looks like in every picture.
 LOOKS = {
@@ -75,7 +75,7 @@ SPARE = [
     Look(color, dash, marker)
     for dash, colors in (
         ("-", (PINK, BLUE, GREEN, ORANGE, SKY, RED, BLACK)),
-        ("--", (GREY, PURPLE, BROWN, PINK, BLUE, GREEN, ORANGE)),
+        ("--", (GREY, PURPLE, BROWN, OLIVE, BLUE, GREEN, ORANGE)),
     )
     for color, marker in zip(colors, "XopsvD^", strict=True)
 ]
