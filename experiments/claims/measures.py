@@ -15,7 +15,7 @@ from experiments.runs.record import TARGETS
 from experiments.tables.estimates import Array, Estimate, newcombe, resampled, wilson
 from experiments.tables.reader import Missing, Tables, evaluations_to, method, spanned
 
-FIXED = {"fixed": (1e2, 1e-10), "bbob": (1e2, 1e-8)}  # first and last of targets
+SPANS = {"fixed": (1e2, 1e-10), "bbob": (1e2, 1e-8)}  # first and last of targets
 Key = tuple[bool, float]  # by which runs are compared
 
 
@@ -281,7 +281,7 @@ def reached(
     if targets == "spanned":
         spans = {p: spanned(runs[runs["problem"] == p]) for p in problems}
     else:
-        first, last = (TARGETS.index(target) for target in FIXED[targets])
+        first, last = (TARGETS.index(target) for target in SPANS[targets])
         spans = dict.fromkeys(problems, range(first, last + 1))
 
     def shares(name: str) -> Array:

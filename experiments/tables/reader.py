@@ -30,7 +30,7 @@ class Tables:
         self._cells: dict[str, dict[tuple[str, str], pd.DataFrame]] = {}
 
     def runs(self, experiment: str, problem: str, algorithm: str) -> pd.DataFrame:
-        """The runs of a cell, ordered by seed.
+        """The runs of a cell, ordered by seed; the same table each time, not to be changed.
 
         Raises:
             Missing: there are none.
