@@ -270,6 +270,7 @@ def test_the_sizes_of_a_table_of_the_theory_are_those_of_the_config(question):
         of = dict(list(table.groupby("quantity")))
         assert set(of) == {"regret", "second_moment"}
         moments = {"problems": sizes["problems"], "dim": sizes["dim"], "runs": sizes["repeats"]}
+        moments["iterations"] = 0
         del sizes["dim"]
         parts = [(of["regret"], sizes), (of["second_moment"], moments)]
     if question == "unbiased":

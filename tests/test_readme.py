@@ -649,6 +649,39 @@ def test_what_is_said_of_the_mode_of_discrete_ingo_and_of_a_textbook_ga(kept):
     )
 
 
+def test_cma_es_on_control_is_told_by_its_rewards_and_its_own_time(tmp_path):
+    labels = {"cma_es": "C", "sep_cma_es": "S", "fast_ingo": "F"}
+    study = study_of(tmp_path, "control_cma", ["levy", "discus"], labels)
+    assert others._too_slow(study) == ""
+    rewards = {"levy": {"fast_ingo": 5.0, "cma_es": 7.0}, "discus": {"fast_ingo": 8.0, "cma_es": 2}}
+    cells = [tables.cell(p, name, [np.inf]) for p, own in rewards.items() for name in own]
+    tables.write(tmp_path / "tables", "control_cma", *cells)
+    rows = [
+        (column, task, name, than, factor * value)
+        for task, own in rewards.items()
+        for name, value in own.items()
+        for column, than, factor in (
+            ("area_batch_mean", np.nan, 1),
+            ("area_batch_mean", "other", 0),
+            ("batch_mean", np.nan, 100),
+        )
+    ]
+    pd.DataFrame(rows, columns=["column", "task", "algorithm", "than", "value"]).to_csv(
+        tmp_path / "tables" / "control_cma" / "rewards.csv", index=False
+    )
+    said = (
+        " The paper leaves CMA-ES out as too slow; the average rewards of C and F are 7 and 5 on "
+        "Levy; 2 and 8 on Discus."
+    )
+    assert others._too_slow(study) == said
+    own = {"method": ["CMA-ES", "F", "CMA-ES"], "dim": [2000, 9, 9], "ratio": [0.5, 9, 0.0123]}
+    pd.DataFrame(own).to_csv(tmp_path / "updates.csv", index=False)
+    assert others._too_slow(study) == (
+        f"{said} Its own computing takes 1.2 % at d = 9 and 50 % at d = 2,000 of the time of its "
+        "roll-outs."
+    )
+
+
 def test_the_longer_runs_on_humanoid_standup_are_told_with_their_number(tmp_path):
     study = study_of(tmp_path, "figure_2", ["levy"], {"fast_ingo": "F", "es": "E"})
     assert others._longer(study) == ""

@@ -35,25 +35,32 @@ def table(
     One row per quantity, problem, place, d and N. ``quantity`` is "regret", the average regret
     after ``iterations`` for each d of ``dims`` at N = d, over runs that start at the same mean; or
     "second_moment", E‖ĝ‖² at ``dim`` for N = 2, 4, 8, … up to d. A regret's place is the first
-    distribution of its runs, Σ₁ = I/(10d) ("start") or 1e-4 I/d ("narrow").
+    distribution of its runs, Σ₁ = I/(10d) ("start") or 1e-4 I/d ("narrow"); a moment is that of an
+    estimate at a place, after no iteration.
     """
     rows = []
     for name in problems:
         for place, beta in STEP_SIZES.items():
             for d in dims:
                 both = regrets(name, place, beta, d, iterations, runs, root_seed)
-                rows.append(row("regret", name, place, d, d, both))
+                rows.append(row("regret", name, place, d, d, iterations, both))
                 shared.progress(f"orthogonal: regret, {name}, {place}, d = {d}")
         for place in ("start", "narrow", "minimiser"):
             for n in (2**k for k in range(1, dim.bit_length())):
                 both = squares(name, place, dim, n, repeats, root_seed)
-                rows.append(row("second_moment", name, place, dim, n, both))
+                rows.append(row("second_moment", name, place, dim, n, 0, both))
         shared.progress(f"orthogonal: second moment, {name}")
     return pd.DataFrame(rows)
 
 
 def row(
-    quantity: str, problem: str, place: str, dim: int, n: int, both: dict[str, Array]
+    quantity: str,
+    problem: str,
+    place: str,
+    dim: int,
+    n: int,
+    iterations: int,
+    both: dict[str, Array],
 ) -> dict[str, object]:
     """A row of the table, from the values of either estimator."""
     return {
@@ -63,6 +70,7 @@ def row(
         "place": place,
         "dim": dim,
         "samples": n,
+        "iterations": iterations,
         "runs": len(both["batch"]),
         "independent": both["batch"].mean(),
         "orthogonal": both["orthogonal"].mean(),

@@ -42,6 +42,7 @@ def table(problems: list[str], dim: int, repeats: int, root_seed: int) -> pd.Dat
                             "estimator": estimator,
                             "dim": dim,
                             "samples": n,
+                            "repeats": repeats,
                             **interval(squares, "second_moment"),
                             **interval(spread, "variance"),
                             "bound": problem.lipschitz**2 * (dim + 4) ** 2 / n,

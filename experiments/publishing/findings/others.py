@@ -72,7 +72,7 @@ def _textbook_ga(study: Study) -> str:
 def rewards(study: Study) -> str:
     return (
         f"{_without_heading(headlines.control(study))}{_readings_of_es(study)}{_steps(study)}"
-        f"{_longer(study)}"
+        f"{_too_slow(study)}{_longer(study)}"
     )
 
 
@@ -97,6 +97,33 @@ def _steps(study: Study) -> str:
         " The paper gives no step size for ASEBO; that of its authors' code, which we take, is "
         f"{number(asebo.step_size)}, that of ES {number(es.step_size)}."
     )
+
+
+def _too_slow(study: Study) -> str:
+    """What CMA-ES reaches on the tasks that it was run on, and how slow it is."""
+    table = study.csv("control_cma", "rewards")
+    if table.empty:
+        return ""
+    own = table[(table["column"] == "area_batch_mean") & table["than"].isna()]
+    by_task = own.pivot(index="task", columns="algorithm", values="value")
+    titles = study.titles("control_cma")
+    names = [name for name in ("cma_es", "sep_cma_es", "fast_ingo") if name in by_task]
+    shown = [
+        f"{listed([number(by_task.loc[task, name]) for name in names])} on {title}"
+        for task, title in titles.items()
+        if task in by_task.index
+    ]
+    labels = [study.optimiser("control_cma", name) for name in names]
+    text = (
+        " The paper leaves CMA-ES out as too slow; the average rewards of "
+        f"{listed(labels)} are {'; '.join(shown)}."
+    )
+    if not (file := study.folder / "updates.csv").is_file():
+        return text
+    updates = pd.read_csv(file)
+    ratio = updates[updates["method"] == "CMA-ES"].set_index("dim")["ratio"].sort_index()
+    shares = [f"{number(100 * share, 2)} % at d = {dim:,}" for dim, share in ratio.items()]
+    return f"{text} Its own computing takes {listed(shares)} of the time of its roll-outs."
 
 
 def _longer(study: Study) -> str:
