@@ -17,7 +17,7 @@ from experiments.plan import load
 from experiments.publishing import archive, checksums
 from experiments.tables import aggregate, estimates, files, rewards, summaries
 from experiments.theory import commands, gap
-from experiments.timing import iteration, rollouts
+from experiments.timing import iteration, rollouts, updates
 from problems import table_1
 
 KEPT_RESULTS = ROOT / PUBLISHED
@@ -239,12 +239,21 @@ def test_the_intervals_of_a_cell_are_those_of_its_runs():
 @pytest.mark.parametrize(
     ("name", "markdown"),
     [("claims", verdicts.markdown), ("variants", variants.markdown),
-     ("iteration", iteration.markdown), ("rollouts", rollouts.markdown)],
+     ("iteration", iteration.markdown), ("rollouts", rollouts.markdown),
+     ("updates", updates.markdown)],
 )  # fmt: skip
 def test_a_text_is_that_of_its_table(name, markdown):
     table = pd.read_csv(KEPT_RESULTS / f"{name}.csv")
     assert markdown(table) == (KEPT_RESULTS / f"{name}.md").read_text(encoding="utf-8")
     assert len(table) > 8
+
+
+def test_a_share_of_the_time_of_roll_outs_is_that_of_its_row():
+    table = pd.read_csv(KEPT_RESULTS / "updates.csv")
+    np.testing.assert_allclose(
+        table["ratio"], table["seconds"] / table["roll_outs"], rtol=1e-11, atol=0
+    )
+    assert (table.groupby("task")[["dim", "samples", "roll_outs"]].nunique() == 1).all(axis=None)
 
 
 def test_the_text_on_the_workflow_has_the_numbers_of_its_table():
