@@ -145,10 +145,10 @@ def test_the_other_noise(estimator):
 def test_the_projection_in_closed_form():
     low, high = 0.2, 0.5
     assert np.allclose(framework.project(np.diag([-1.0, 0.3, 9.0]), low, high),
-                       np.diag([0.2, 0.3, 0.5]))  # fmt: skip
+                       np.diag([0.2, 0.3, 0.5]), rtol=0, atol=1e-14)  # fmt: skip
     # [[1, 1], [1, 1]] has eigenvalues 2 along (1, 1) and 0 along (1, −1)
     assert np.allclose(framework.project(np.ones((2, 2)), low, high),
-                       np.array([[0.35, 0.15], [0.15, 0.35]]))  # fmt: skip
+                       np.array([[0.35, 0.15], [0.15, 0.35]]), rtol=0, atol=1e-14)  # fmt: skip
 
 
 def test_the_projection_is_the_nearest_allowed_matrix():
@@ -158,10 +158,10 @@ def test_the_projection_is_the_nearest_allowed_matrix():
         A = rng.standard_normal((4, 4))
         nearest = framework.project(A, low, high)
         values = np.linalg.eigvalsh(nearest)
-        assert np.array_equal(nearest, nearest.T) or np.allclose(nearest, nearest.T)
+        assert np.allclose(nearest, nearest.T, rtol=0, atol=1e-14)
         assert low - 1e-12 <= values[0]
         assert values[-1] <= high + 1e-12
-        assert np.allclose(framework.project(nearest, low, high), nearest)
+        assert np.allclose(framework.project(nearest, low, high), nearest, rtol=0, atol=1e-14)
         for _ in range(20):  # the variational inequality of a projection onto a convex set
             Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
             other = Q @ np.diag(rng.uniform(low, high, 4)) @ Q.T
