@@ -108,8 +108,8 @@ class CMAES:
     after hundreds of batches with next to no spread); hence the long patience. A run that closes in
     on a minimum of 0 is never at rest, since its values shrink with their differences.
 
-    Source: Hansen (2006), through pycma. The authors' experiments build on Hansen's purecmaes,
-        which has no active weights, and so ``active`` is False by default.
+    Source: Hansen (2006), through pycma. The authors' released code has the frame of Hansen's
+        purecmaes, which has no active weights, and so ``active`` is False by default.
     Differs: N is the paper's (18 at d = 100, pycma's default is 17). pycma's tolerances are off,
         and a run that has come to rest is not restarted. Its random numbers come from this
         project's streams (pycma reads the seed 0 as "time").

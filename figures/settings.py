@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments.tables.reader import method, rank
+from experiments.tables.rewards import interquartile_mean
 from figures import files, style
 
 Array = NDArray[np.float64]
@@ -28,9 +29,9 @@ def draw(
 ) -> tuple[Figure, str]:
     """The picture and its caption, from the table of runs and what each setting is called.
 
-    A method has its colour, and a filled dot at its best setting: the one with the largest mean
-    reward; or with which most runs reached the target, of equal ones the fastest, then the one with
-    the smallest median.
+    A method has its colour, and a filled dot at its best setting: the one with the largest
+    interquartile mean of the reward; or with which most runs reached the target, of equal ones the
+    fastest, then the one with the smallest median.
     """
     style.use()
     names, labels = list(dict.fromkeys(runs["algorithm"])), labels or {}
@@ -45,7 +46,7 @@ def draw(
     for ax, problem in zip(axes[0], problems, strict=True):
         here = runs[runs["problem"] == problem]
         values = {str(name): _values(own, column) for name, own in here.groupby("algorithm")}
-        middle = np.median if column == BEST else np.mean
+        middle = np.median if column == BEST else interquartile_mean
         middles = {name: float(middle(own)) for name, own in values.items()}
         if column == BEST:
             ranks = {n: rank(here[here["algorithm"] == n], TARGET) for n in values}
@@ -96,7 +97,7 @@ def _about(runs: pd.DataFrame, column: str) -> str:
     iterations = runs.groupby("problem", sort=False)["iteration"].max()
     return (
         f"Reward averaged over the roll-outs of the first {_range(iterations)} iterations, {dots}"
-        "each method with the best mean.\n\nThe best settings and their means."
+        "each method with the best interquartile mean.\n\nThe best settings and these means."
     )
 
 

@@ -468,8 +468,8 @@ def test_who_gets_where_on_rastrigin10(kept):
         ("CMA-ES", "cma_"),
     ):
         own = most[most.index.str.startswith(start)].max()
-        assert re.search(rf"[:;] {label}, σ₁ = [12](, β(/[24])?)? in {own} of 10 runs", text)
-    assert "IGO, σ₁ = 2, β/2 in 7 of 10 runs" in text
+        assert re.search(rf"[:;] {label}, σ₁ = [12](, β(/[24])?)?: {own} of 10 \(", text)
+    assert "IGO, σ₁ = 2, β/2: 7 of 10 (" in text
     assert not most[most.index.str.endswith("_1")].any()
     assert headlines._wider(kept) == (
         " Rastrigin10, from a wider start and a smaller step, is solved by IGO in 7 and Fast-INGO "
@@ -562,8 +562,8 @@ def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path)
         cell["area_batch_mean"] = [-reward for reward in own]
     tables.write(tmp_path / "tables", "control_steps", *cells)
     assert headlines._at_best(study) == (
-        " Each at its best (2 runs of 101 iterations): on Levy fast_ingo 24 (2 settings) and es 8 "
-        "(2 settings)."
+        " At the best of 2 and 2 settings (2 runs of 101 iterations) fast_ingo and es have 24 and "
+        "8 on Levy."
     )
 
 
@@ -612,7 +612,7 @@ def test_rotation_and_straight_lines_are_numbers(tmp_path):
     tables.write(tmp_path / "tables", "rotated", *turned)
     assert functions.rotation(study) == (
         "With the functions rotated, INGO needs 3 to 3 times its evaluations; Fast-INGO, which "
-        "solves one of 1 of them unrotated, solves none of 1 in all runs."
+        "solves one of one of them unrotated, solves none in all runs."
     )
 
 
@@ -627,6 +627,51 @@ def test_cma_es_is_slow_or_stalled_by_its_last_target(tmp_path):
         "On Discus it is stalled: the last of its targets, five a decade, comes after 2 % of the "
         "evaluations, and its σ ends at 1e-9."
     )
+
+
+def test_where_cma_es_is_slow_and_where_it_has_stalled(kept):
+    runs = kept.tables.table("figure_1").set_index(["problem", "algorithm"])
+    shares = [
+        np.median([hits[-1] / n for hits, n in zip(own["hits"], own["evaluations"], strict=True)])
+        for own in (runs.loc[(p, "cma_es")] for p in ("l1_ellipsoid", "l_half_ellipsoid"))
+    ]
+    assert shares[0] > 0.5 > shares[1]
+    assert headlines.cma_es(kept).endswith(
+        " It is slow on the ℓ₁-Ellipsoid and stalled on the ℓ½-Ellipsoid (last progress after "
+        f"{100 * shares[0]:.0f} % and {100 * shares[1]:.0f} % of its evaluations)."
+    )
+
+
+def test_a_smaller_step_of_reinforce_is_only_slower(kept):
+    """A tenth of the step goes as far in ten times the evaluations."""
+    longer = kept.tables.table("reinforce_variants").set_index(["problem", "algorithm"])
+    six, seven = (longer.loc[("levy", f"reinforce_1e-{k}")] for k in (6, 7))
+    paper = kept.tables.table("figure_5").set_index(["problem", "algorithm"])
+    then = paper.loc[("levy", "reinforce_1e-6"), "sigma"].median()
+    assert seven["sigma"].median() == pytest.approx(then, rel=0.01)
+    lost = six["stop"] == "diverged"
+    assert not (seven["stop"] == "diverged").any()
+    assert (
+        f"lost there in {lost.sum()} of 10 runs with 1e-6 (median: after "
+        f"{six.loc[lost, 'evaluations'].median() / 1e6:.3g}"
+    ) in descent.reinforce(kept)
+    assert descent.reinforce(kept).endswith(
+        f"in 0 of 10 runs with 1e-7, which is only slower: its σ ends at "
+        f"{seven['sigma'].median():.3g}, as that of 1e-6 after 1,800,000 ({then:.3g})."
+    )
+
+
+def test_the_optimum_is_kept_if_the_mode_ends_there(kept):
+    runs = kept.tables.table("discrete_steps").groupby("algorithm")
+    counts = {
+        name: ((own["best"] <= 1e-10).sum(), (own["f_mean"] <= 1e-10).sum()) for name, own in runs
+    }
+    assert all(0 < kept_there < 10 for _, kept_there in counts.values())
+    for (some, those), label in zip(
+        (counts[f"bernoulli_ingo_{m}"] for m in ("0.5", "0.25")), ("1/2", "1/4"), strict=True
+    ):
+        text = f"Discrete INGO, {label} in {some} of 10 runs, and kept to the end in {those} (after"
+        assert text in others.binary(kept)
 
 
 def test_what_is_said_of_the_mode_of_discrete_ingo_and_of_a_textbook_ga(kept):
@@ -732,7 +777,9 @@ def test_costs_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
         ["0.05", "2 min", "3 MB"], ["4", "2 h", "4 MB"], ["12", "5.8 h", "> 4 MB"]
     ]  # fmt: skip
     said = cost.about(tmp_path / "traces", tmp_path / "ledger.jsonl")
-    assert said.startswith("From the kept seconds of 3 jobs on one core each; wall time on 2 cores")
+    assert said.startswith(
+        "From the kept wall time of 3 jobs on one core each; on 2 cores it is half."
+    )
     assert "The environment takes 900 MB, a clone 60 MB." in said
 
 

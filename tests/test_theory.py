@@ -279,7 +279,7 @@ def test_the_regret_of_a_narrow_distribution_has_the_ratio_of_its_recursion():
     error = (found["ratio_high"] - found["ratio"]) / 1.96
     assert abs(found["ratio"] - orthogonal_exact / independent_exact) <= MANY * error
     assert orthogonal_exact / independent_exact < 0.95
-    row = orthogonal.row("regret", "quadratic", "narrow", d, d, both)
+    row = orthogonal.row("regret", "quadratic", "narrow", d, d, T, both)
     assert (row["dim"], row["samples"], row["runs"]) == (d, d, 150)
     assert row["ratio"] == found["ratio"]
     assert row["orthogonal"] < row["independent"]

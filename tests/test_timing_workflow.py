@@ -32,7 +32,7 @@ def test_the_share_is_of_all_cpu_time_and_short_runs_count_as_nothing(tmp_path):
 
 def test_without_notes_only_the_job_is_reported(tmp_path):
     shares = workflow.share(archive.all_seconds(tmp_path / "none", tmp_path / "kept"), 0.3)
-    assert "d = 100: 0.5 % of es; checkpoints, at least 120 s apart, at most 0.5 %" in (
+    assert "d = 100 by +0.5 % (es); checkpoints, at least 120 s apart, at most 0.5 %" in (
         workflow.markdown(3.0, 0.3, {"es": 1.005}, shares)
     )
     assert "A job costs 0.30 s" in workflow.markdown(3.0, 0.3, {"es": 1.005}, shares)

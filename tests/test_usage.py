@@ -311,7 +311,7 @@ def test_the_paragraph_is_made_from_the_table():
         "INGO or Fast-INGO is ahead of all others on the noisy sphere (INGO: error 0.02; "
         "CMA-ES: error 0.5). One of them is level with the best on the SVM. Both are behind "
         "diagonal CMA-ES on Ellipsoid 20-d; behind L-BFGS-B on Rosenbrock 2-d. Against CMA-ES with "
-        "its defaults, one of them is ahead on Ellipsoid 20-d (Fast-INGO: solved after 8.4k "
+        "its defaults, one of them is ahead on Ellipsoid 20-d (Fast-INGO: 8.4k "
         "evaluations; CMA-ES: error 1e-07) too. INGO itself "
         "is behind CMA-ES with its defaults on Ellipsoid 20-d and Rosenbrock 2-d."
     )

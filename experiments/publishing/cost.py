@@ -125,9 +125,9 @@ def about(kept: Path, ledger: Path) -> str:
     days = " to ".join(dict.fromkeys(known.get("runs", [])))
     where = "; ".join(text for text in (machine(ledger), days) if text)
     sentences = [
-        f"From the kept seconds of {len(jobs):,} jobs on one core "
-        f"each{f' ({where})' if where else ''}; wall time on {CORES} cores is half of them. The "
-        "theory takes minutes more."
+        f"From the kept wall time of {len(jobs):,} jobs on one core "
+        f"each{f' ({where})' if where else ''}; on {CORES} cores it is half. The theory takes "
+        "minutes more."
     ]
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))

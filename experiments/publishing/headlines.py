@@ -10,19 +10,22 @@ from contextlib import suppress
 
 import pandas as pd
 
+from experiments.claims.measures import MEASURES
 from experiments.claims.verdicts import PARTS_FILE
 from experiments.field import words
 from experiments.paths import PUBLISHED
 from experiments.publishing.cells import TARGET, Cells, integer, listed, on
 from experiments.publishing.study import Study
-from experiments.publishing.words import count, number
+from experiments.publishing.words import count, number, percent
 from experiments.tables import reader
 from experiments.tables.reader import Missing
+from experiments.tables.rewards import mean_reward
 
+STALLED = 0.5  # of the budget, after which nothing is reached any more
 TOLD = {
     "reproduced": "Reproduced would be",
     "partly": "Partly would be",
-    "inconclusive": "Too few runs to tell",
+    "inconclusive": "Left open",
     "not reproduced": "Not reproduced even so",
 }
 
@@ -91,8 +94,30 @@ def cma_es(study: Study) -> str:
     return (
         "**CMA-ES** needs fewer evaluations than INGO on "
         f"{listed(fewer) if fewer else 'no function'}; it does not reach the target on "
-        f"{on(cells.titles, alone)}, where INGO does."
+        f"{on(cells.titles, alone)}, where INGO does.{_pace(cells)}"
     )
+
+
+def _pace(cells: Cells) -> str:
+    """Where CMA-ES is slow, with targets that it reaches to the end, and where it has stalled."""
+    problems = [p for p in ("l1_ellipsoid", "l_half_ellipsoid") if p in cells.titles]
+    if not problems:
+        return ""
+    paces, shares = zip(*(cma_es_pace(cells, p) for p in problems), strict=True)
+    where = [f"{pace} on {on(cells.titles, [p])}" for pace, p in zip(paces, problems, strict=True)]
+    return (
+        f" It is {listed(where)} (last progress after {listed([percent(s) for s in shares])} of "
+        "its evaluations)."
+    )
+
+
+def cma_es_pace(cells: Cells, problem: str) -> tuple[str, float]:
+    """Whether it is slow or stalled, and the share of its evaluations after which it reaches the
+    last of its targets.
+    """
+    tables, experiment = cells.study.tables, cells.experiment
+    share = MEASURES["last_progress"](tables, experiment, problem, "cma_es").value
+    return "slow" if share >= STALLED else "stalled", share
 
 
 def control(study: Study) -> str:
@@ -125,18 +150,18 @@ def _at_best(study: Study) -> str:
         runs = study.tables.table("control_steps")
     except Missing:
         return ""
-    parts = []
-    for task, own in runs.groupby("title", sort=False):
-        rewards = -own.groupby("algorithm", sort=False)["area_batch_mean"].mean()
-        best = rewards.groupby(reader.method, sort=False).agg(["max", "size"])
-        shown = [
-            f"{study.optimiser('figure_2', name)} {most:.3g} ({tried} settings)"
-            for name, most, tried in best.itertuples()
-        ]
-        parts.append(f"on {task} {listed(shown)}")
+    rewards = runs.groupby(["title", "algorithm"], sort=False)["area_batch_mean"].apply(mean_reward)
+    methods = rewards.index.get_level_values("algorithm").map(reader.method)
+    best = rewards.groupby(["title", methods], sort=False).max().unstack(sort=False)
+    tried = runs.drop_duplicates("algorithm")["algorithm"].map(reader.method).value_counts()
+    names = [study.optimiser("figure_2", name) for name in best]
+    shown = [
+        f"{listed([number(reward) for reward in row])} on {task}" for task, row in best.iterrows()
+    ]
     return (
-        f" Each at its best ({runs['seed'].nunique()} runs of {runs['iteration'].max()} "
-        f"iterations): {'; '.join(parts)}."
+        f" At the best of {listed([str(tried[name]) for name in best])} settings "
+        f"({runs['seed'].nunique()} runs of {runs['iteration'].max()} iterations) {listed(names)} "
+        f"have {'; '.join(shown)}."
     )
 
 
@@ -193,7 +218,9 @@ def theory(study: Study) -> str:
 
 
 def bounds(study: Study) -> tuple[float, float, bool]:
-    """How many times the last regret the bounds are, and whether they hold at every T."""
+    """How many times the last regret its bound is, that of Theorem 5 where it applies, and whether
+    those of both theorems hold at every T.
+    """
     regret = study.tables.theory("regret", {})
     holds = not any(
         (regret["regret_low"] > regret[bound]).any() for bound in ("theorem_4", "theorem_5")
@@ -202,7 +229,7 @@ def bounds(study: Study) -> tuple[float, float, bool]:
         regret["iterations"]
         == regret.groupby(["problem", "algorithm"])["iterations"].transform("max")
     ]
-    ratio = last[["theorem_4", "theorem_5"]].div(last["regret"], axis=0).stack()
+    ratio = last["theorem_5"].fillna(last["theorem_4"]) / last["regret"]
     return float(ratio.min()), float(ratio.max()), holds
 
 

@@ -53,6 +53,11 @@ def interquartile_mean(*tasks: Array) -> Array:
     return mean
 
 
+def mean_reward(values: pd.Series) -> float:
+    """The interquartile mean of the rewards of some runs, from a column of the table of runs."""
+    return float(interquartile_mean(-values.to_numpy(dtype=float)))
+
+
 def improvement(*pairs: tuple[Array, Array]) -> Estimate:
     """P(A > B) + ½ P(A = B) for a run of either, averaged over tasks.
 

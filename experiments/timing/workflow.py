@@ -102,12 +102,12 @@ def share(jobs: pd.DataFrame, a_job: float) -> pd.DataFrame:
 
 def markdown(start: float, a_job: float, keeping: dict[str, float], shares: pd.DataFrame) -> str:
     """The measurement for reading."""
-    ratios = ", ".join(f"{100 * (ratio - 1):.1f} % of {name}" for name, ratio in keeping.items())
+    ratios = ", ".join(f"{100 * (ratio - 1):+.1f} % ({name})" for name, ratio in keeping.items())
     lines = [
         f"A job costs {a_job:.2f} s of CPU time beside its iterations, and a start of the "
         f"workflow {start:.1f} s.",
         "",
-        f"To be ready to stop and to go on, a run takes more CPU time at d = 100: {ratios}; "
+        f"To be ready to stop and to go on changes the CPU time of a run at d = 100 by {ratios}; "
         f"checkpoints, at least {SECONDS:.0f} s apart, at most {100 * SHARE:.1f} %.",
         "",
     ]

@@ -65,7 +65,7 @@ class Cell:
     def words(self) -> str:
         """Within a sentence."""
         value = number(self.median.value)
-        what = f"error {value}" if self.median.unsolved else f"solved after {value} evaluations"
+        what = f"error {value}" if self.median.unsolved else f"{value} evaluations"
         return f"{self.method}: {what}{self.share and f', solved in {self.solved}'}"
 
 

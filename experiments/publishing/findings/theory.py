@@ -27,15 +27,16 @@ def regret(study: Study) -> str:
     kinks = regret[regret["problem"] != "quadratic"]
     slopes = kinks[kinks["algorithm"] != "antithetic"]["slope"]
     antithetic = kinks[kinks["algorithm"] == "antithetic"]["slope"]
-    rate, gap = kinks["slope_of_rate"].iloc[0], study.tables.theory("gap", {})
+    rate, gap = kinks["slope_of_rate"], study.tables.theory("gap", {})
     return (
         f"The regret {verb} the bounds of Theorems 4 and 5, which are {number(low, 2)} to "
         f"{number(high, 2)} times as large at the end. Where f has kinks, the constant that both "
         "theorems assume does not exist, although the paper says they cover such f: the bounds are "
         "those with the run's own constant, which grows with T, and the regret falls as T to the "
         f"power of {number(slopes.min(), 2)} to {number(slopes.max(), 2)}, where log T / T itself "
-        f"has {number(float(rate), 2)} (antithetic samples: {number(antithetic.max(), 2)}). The "
-        f"left side of the lemma behind Theorem 5 is larger than its right side {_exceeded(gap)}."
+        f"has {number(rate.min(), 2)} to {number(rate.max(), 2)} (antithetic samples: "
+        f"{number(antithetic.max(), 2)}). The left side of the lemma behind Theorem 5 is larger "
+        f"than its right side {_exceeded(gap)}."
     )
 
 
