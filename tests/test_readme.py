@@ -674,6 +674,30 @@ def test_the_optimum_is_kept_if_the_mode_ends_there(kept):
         assert text in others.binary(kept)
 
 
+def test_cma_es_is_counted_where_it_is_above_all_that_the_paper_ran(tmp_path):
+    study = study_of(tmp_path, "control_cma", ["levy", "discus"], {"cma_es": "C", "es": "E"})
+    assert headlines._left_out(study) == ""
+    tables.write(
+        tmp_path / "tables",
+        "control_cma",
+        *(tables.cell(p, "cma_es", [np.inf]) for p in ("levy", "discus")),
+    )
+    rewards = {"levy": (7, 3, 5, 6), "discus": (4, 9, 8, 2)}
+    names = ("cma_es", "sep_cma_es", "fast_ingo", "asebo")
+    rows = [
+        ("area_batch_mean", task, name, np.nan, value)
+        for task, own in rewards.items()
+        for name, value in zip(names, own, strict=True)
+    ]
+    pd.DataFrame(rows, columns=["column", "task", "algorithm", "than", "value"]).to_csv(
+        tmp_path / "tables" / "control_cma" / "rewards.csv", index=False
+    )
+    assert headlines._left_out(study) == (
+        " CMA-ES, left out there as too slow, is above all of these on one of two tasks, "
+        "sep-CMA-ES on one."
+    )
+
+
 def test_what_is_said_of_the_mode_of_discrete_ingo_and_of_a_textbook_ga(kept):
     text = others.binary(kept)
     curves = pd.read_parquet(kept.folder / "tables" / "figure_3" / "curves.parquet")

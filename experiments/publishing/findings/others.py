@@ -107,11 +107,10 @@ def _steps(study: Study) -> str:
 
 def _too_slow(study: Study) -> str:
     """What CMA-ES reaches on the tasks that it was run on, and how slow it is."""
-    table = study.csv("control_cma", "rewards")
-    if table.empty:
+    try:
+        by_task = headlines.average_rewards(study, "control_cma")
+    except Missing:
         return ""
-    own = table[(table["column"] == "area_batch_mean") & table["than"].isna()]
-    by_task = own.pivot(index="task", columns="algorithm", values="value")
     titles = study.titles("control_cma")
     names = [name for name in ("cma_es", "sep_cma_es", "fast_ingo") if name in by_task]
     shown = [
