@@ -200,6 +200,12 @@ def test_regret_and_bounds_are_what_title_labels_and_legend_say(labels):
     )
     assert f": {slopes}. What" in caption
     assert f"within {(table['reach'] / table['radius']).max():.2f} of the radius" in caption
+    ours, independent = (
+        one(last, algorithm=name)["regret"].to_numpy() for name in ("orthogonal", "batch")
+    )
+    bowl, roof = ours / independent
+    words = f"independent ones, {bowl:.3g} on {TITLES['bowl']}, {roof:.3g} on {TITLES['roof']}."
+    assert caption.endswith(words)
 
 
 # ---- regret against d ----------------------------------------------------------------------------

@@ -180,6 +180,9 @@ def test_words_on_the_budget_that_gives_the_papers_count():
         f"the fifth, the l1/2-Ellipsoid, needs a budget beyond {budget / 1e6:g}e6 evaluations",
         f"any between {max(needs) / 1e6:.2f}e6 and {fifth / 1e6:.2f}e6 does",
     )
+    (longer,) = {spec.budget for spec in CONFIG.experiments["extended"].cells.values()}
+    assert_says(3, f"but {longer / 1e6:g}e6 for INGOstep, which a reading takes")
+    assert any(f"{longer / 1e6:g}e6" in reading for reading in CLAIMS[3]["readings"])
 
 
 def test_words_on_the_volume_where_values_carry_no_signal():
@@ -218,7 +221,7 @@ def test_words_on_what_smaller_steps_of_es_end_with():
 
 
 def test_words_on_igos_lead_early_on():
-    """As the first reading but one has it: targets within 50,000 evaluations."""
+    """As a reading has it: targets within 50,000 evaluations."""
     (entry,) = CLAIMS[12]["readings"]["the targets reached within 50,000 evaluations"]
     curves = pd.read_parquet(ROOT / PUBLISHED / "tables" / "figure_1" / "curves.parquet")
     curves = curves[(curves["quantity"] == "sigma") & (curves["evaluations"] <= entry["within"])]
