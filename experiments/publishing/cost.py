@@ -126,7 +126,7 @@ def about(kept: Path, ledger: Path) -> str:
     where = "; ".join(text for text in (machine(ledger), days) if text)
     sentences = [
         f"From the kept wall time of {len(jobs):,} jobs on one core "
-        f"each{f' ({where})' if where else ''}; on {CORES} cores it is half."
+        f"each{f' ({where})' if where else ''}."
     ]
     if known:
         environment, clone = (megabytes(known[name]) for name in ("environment", "clone"))

@@ -133,6 +133,10 @@ def markdown(table: pd.DataFrame) -> str:
     ]
     tasks = list(dict.fromkeys(table["task"]))
     names = list(dict.fromkeys(table["algorithm"]))
+    blocks = {
+        block: cells.set_index("task")
+        for block, cells in table.groupby(["column", "algorithm", "than"], sort=False)
+    }
     lines += [f"{ALL.capitalize()}: 0 is the first batches' reward, 1 the best run's.", ""]
     for title, than in (("", [""]), ("# Probability of a larger reward", names)):
         lines += [title, ""] if title else []
@@ -140,11 +144,8 @@ def markdown(table: pd.DataFrame) -> str:
             lines += [f"| {words} |" + "".join(f" {task} |" for task in tasks)]
             lines += ["|---|" + "---|" * len(tasks)]
             for a, b in product(names, than):
-                cells = table[
-                    (table["column"] == column) & (table["algorithm"] == a) & (table["than"] == b)
-                ].set_index("task")
-                if len(cells):
-                    entries = (_entry(cells, task) for task in tasks)
+                if (block := (column, a, b)) in blocks:
+                    entries = (_entry(blocks[block], task) for task in tasks)
                     lines.append(f"| {a}{f' over {b}' if b else ''} |" + "".join(entries))
             lines.append("")
     return "\n".join(lines)
