@@ -34,7 +34,7 @@ from experiments.publishing import (
     verdicts_page,
     words,
 )
-from experiments.publishing.cells import Cells
+from experiments.publishing.cells import Cells, integer
 from experiments.publishing.findings import descent, functions, others, theory
 from experiments.publishing.study import Study
 from experiments.runs import job, keeper, simulate
@@ -251,6 +251,14 @@ def test_counts_of_evaluations_have_three_digits():
     assert [words.count(v) for v in (54_300, 999_600, 1_503_000, 3_360)] == [
         "54.3k", "1.00M", "1.50M", "3.36k"
     ]  # fmt: skip
+    at_the_edge = (999.4, 999.6, 9_994, 9_996, 99_940, 99_960, 999_400)
+    assert [words.count(v) for v in at_the_edge] == [
+        "999", "1.00k", "9.99k", "10.0k", "99.9k", "100k", "999k"
+    ]  # fmt: skip
+
+
+def test_small_numbers_are_words_up_to_ten():
+    assert [integer(n) for n in (0, 10, 11)] == ["none", "ten", "11"]
 
 
 @pytest.mark.parametrize(

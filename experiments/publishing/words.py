@@ -80,10 +80,11 @@ def number(value: float, digits: int = 3) -> str:
 
 def count(value: float) -> str:
     """A number of evaluations in three digits: 54.3k, 1.50M."""
-    if value < 1000:
+    rounded = float(f"{value:.3g}")  # which may have a digit more before the point
+    if rounded < 1000:
         return f"{value:.0f}"
-    unit, sign = (1e6, "M") if value >= 999_500 else (1e3, "k")
-    return f"{value / unit:.{max(0, 2 - int(np.log10(value / unit)))}f}{sign}"
+    unit, sign = (1e6, "M") if rounded >= 1e6 else (1e3, "k")
+    return f"{value / unit:.{max(0, 2 - int(np.log10(rounded / unit)))}f}{sign}"
 
 
 def percent(value: float) -> str:
