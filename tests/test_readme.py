@@ -237,10 +237,67 @@ def test_sentences_have_values_thresholds_and_names():
 
 
 @pytest.mark.parametrize(
+    ("measure", "arguments", "said"),
+    [
+        (
+            "ahead",
+            {"problem": "levy", "algorithm": "igo", "than": "ingo", "within": 50_000},
+            "within 50,000 evaluations IGO reaches more targets than INGO on 2 (1 to 4) of the "
+            "seeds on levy",
+        ),
+        (
+            "fewer_evaluations",
+            {"problem": "levy", "algorithm": "igo", "than": "ingo", "target": 0.01},
+            "INGO needs 2 (1 to 4) times as many evaluations as IGO to reach 0.01 on levy, in aRT",
+        ),
+        (
+            "reached",
+            {"experiment": "bbob_20", "algorithm": "igo", "than": "cma_es", "targets": "bbob"},
+            "IGO reaches 2 (1 to 4) times as many targets of COCO's bbob at d = 20 as CMA-ES",
+        ),
+        (
+            "drift",
+            {"problem": "noise", "algorithm": "igo"},
+            "log det Σ of IGO changes by 2 (1 to 4) per iteration without a signal",
+        ),
+        (
+            "bound_ratio",
+            {"table": "regret", "value": "regret", "bound": "theorem_4"},
+            "the average regret reaches 2 (1 to 4) times the bound of Theorem 4",
+        ),
+        (
+            "bound_ratio",
+            {"table": "regret", "value": "regret", "bound": "theorem_5", "algorithm": "single"},
+            "the average regret reaches 2 (1 to 4) times the bound of Theorem 5",
+        ),
+        (
+            "exponent",
+            {"table": "regret", "problem": "quadratic", "algorithm": "ingo"},
+            "the average regret on quadratic, INGO, goes as T to the power of 2 (1 to 4)",
+        ),
+        (
+            "exponent",
+            {"table": "growth", "problem": "quadratic", "estimator": "single"},
+            "the average regret on quadratic, one sample, goes as d to the power of 2 (1 to 4)",
+        ),
+    ],
+)
+def test_sentences_say_who_is_compared_with_whom_and_by_what(
+    kept, measure, arguments, said, monkeypatch
+):
+    """Those of which the page shows no part today; a share is written as a number here."""
+    monkeypatch.setattr(words, "SHARES", ())
+    study = Study(Path("nowhere"), kept.plan)
+    own = arguments if "table" in arguments else {"experiment": "figure_1"} | arguments
+    assert words.sentence(study, Part(measure, own, None, 1.0), Estimate(2.0, 1.0, 4.0)) == said
+
+
+@pytest.mark.parametrize(
     ("value", "said"),
     [
         (446.3, "446"), (1e-10, "1e-10"), (0.0, "0"), (999.6, "1,000"), (1234567.0, "1,230,000"),
-        (2.341e7, "2.34e7"), (-49.47, "−49.5"), (-1e-5, "−1e-5"), (np.inf, "∞"),
+        (2.341e7, "2.34e7"), (-49.47, "−49.5"), (-1e-5, "−1e-5"), (np.inf, "∞"), (-np.inf, "−∞"),
+        (np.nan, "none"), (9_999_999.0, "1e7"), (9_990_000.0, "9,990,000"),
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_one_reads_them(value, said):
