@@ -373,6 +373,45 @@ def test_verdicts_are_counted_and_only_those_that_there_are():
     )
 
 
+def test_parts_without_a_value_or_without_runs_are_named_apart(tmp_path, monkeypatch):
+    """From those of which there are too few runs."""
+    part = {"measure": "diverged", "experiment": "e", "problem": "p", "at_least": 0.5}
+    entry = {"claim": "It holds.", "place": "Section 1", "figure": "picture", "why": "Half do.",
+             "quantifier": "all", "fixed": "before"}  # fmt: skip
+    claims = {
+        1: entry | {"id": 1, "parts": [part | {"algorithm": ["a", "b", "c"]}]},
+        2: entry | {"id": 2, "parts": [part | {"algorithm": "c"}]},
+    }
+    monkeypatch.setattr(verdicts, "written", lambda: claims)
+    none = (np.nan,) * 3
+    rows = [
+        (1, "diverged(e, p, a)", *none, ""),
+        (1, "diverged(e, p, b)", 0.4, 0.2, 0.6, ""),
+        *((number, "diverged(e, p, c)", *none, "no runs of c") for number in claims),
+    ]
+    found = pd.DataFrame(rows, columns=["id", "part", "value", "low", "high", "missing"])
+    found.assign(name="", setting="").to_csv(tmp_path / verdicts.PARTS_FILE, index=False)
+    study = Study(tmp_path, plan.load(write_config(tmp_path)))
+    first, second = (text.split("\n\n")[-1].splitlines() for text in verdicts_page.details(study))
+    open_ = (
+        "40 % (20 to 60 %) of the runs of b on p diverge; asked: at least 50 %.<br><sub>"
+        "`diverged(e, p, b) ≥ 0.5`</sub>"
+    )
+    assert first == [
+        "- Verdict: **inconclusive**, 0 of 3 parts hold.",
+        "- How it is judged: Half do.",
+        f"- Inconclusive, too few runs: {open_}",
+        "- Has no value: `diverged(e, p, a)`.",
+        "- Not run: no runs of c.",
+    ]
+    assert second == [
+        "- Verdict: **not run**.", "- How it is judged: Half do.", "- Not run: no runs of c."
+    ]  # fmt: skip
+    assert verdicts_page.table(study).rows[1] == [
+        "[2](#claim-2)", "It holds.", "**not run**", "no runs"
+    ]  # fmt: skip
+
+
 def test_the_page_has_every_figure_table_and_claim(kept):
     for figure in kept.figures:
         assert f'<a id="{figure}"></a>' in PAGE
