@@ -531,6 +531,84 @@ def test_headlines_follow_the_tables_and_are_left_out_without_them(tmp_path):
     )
 
 
+def test_cma_es_fails_where_none_of_its_runs_gets_there_and_leads_where_it_takes_fewer(tmp_path):
+    """In half of the runs, or after as many evaluations, it is neither."""
+    problems = ["levy", "discus", "ellipsoid"]
+    study = study_of(tmp_path, "figure_1", problems, {"ingo": "I", "cma_es": "C"})
+    ends = {"levy": [np.inf] * 2, "discus": [500.0, np.inf], "ellipsoid": [1000.0] * 2}
+    tables.write(
+        tmp_path / "tables",
+        "figure_1",
+        *(tables.cell(p, "ingo", [1000.0] * 2) for p in problems),
+        *(tables.cell(p, "cma_es", own) for p, own in ends.items()),
+    )
+    folder = tmp_path / "tables" / "figure_1"
+    summaries.main([str(folder), "--to", str(folder)])
+    assert headlines.cma_es(study) == (
+        "**CMA-ES** needs fewer evaluations than INGO on no function; it does not reach the target "
+        "on Levy, where INGO does."
+    )
+
+
+def test_a_smaller_step_is_named_only_where_the_papers_does_not_get_there(tmp_path):
+    names = ("igo_1_1", "igo_1_0.5", "fast_ingo_2_1")
+    study = study_of(tmp_path, "wide_starts", ["levy"], dict.fromkeys(names, "label"))
+    ends = ([1000.0, np.inf], [1000.0] * 2, [np.inf] * 2)
+    cells = (tables.cell("levy", name, own) for name, own in zip(names, ends, strict=True))
+    tables.write(tmp_path / "tables", "wide_starts", *cells)
+    assert headlines._wider(study) == " Levy, from a wider start, is solved by igo in 2 of 2 runs."
+
+
+def test_control_counts_the_tasks_on_which_fast_ingo_is_below_each_other(tmp_path):
+    """And says of how many iterations the runs are that did not end early."""
+    names = ("fast_ingo", "es", "asebo")
+    rewards = {"levy": (5, 7, 6), "discus": (5, 4, 6), "ellipsoid": (5, 4, 4)}
+    study = study_of(tmp_path, "figure_2", list(rewards), dict.fromkeys(names, "label"))
+    iterations = {"discus": [3, 20]}
+    cells = (
+        tables.cell(task, name, [np.inf] * 2, iteration=iterations.get(task, 101))
+        for task in rewards
+        for name in names
+    )
+    tables.write(tmp_path / "tables", "figure_2", *cells)
+    rows = [
+        ("area_batch_mean", task, name, np.nan, value)
+        for task, own in rewards.items()
+        for name, value in zip(names, own, strict=True)
+    ]
+    pd.DataFrame(rows, columns=["column", "task", "algorithm", "than", "value"]).to_csv(
+        tmp_path / "tables" / "figure_2" / "rewards.csv", index=False
+    )
+    assert headlines.control(study) == (
+        "**Control.** The average reward of Fast-INGO is below that of ES on 1 of 3 tasks and "
+        "below that of ASEBO on 2; the paper reports the opposite (Discus: 20 of 101 iterations)."
+    )
+
+
+def test_discrete_ingo_and_the_ga_are_compared_where_both_get_there(tmp_path):
+    """One of two runs after 3,000 evaluations, the other a million, over 1,000 of the GA."""
+    study = study_of(tmp_path, "figure_3", ["levy", "discus", "ellipsoid"], {"ga": "G"})
+    never = [np.inf] * 2
+    ends = {
+        ("levy", 100): (never, [500.0] * 2),
+        ("discus", 500): ([3000.0, np.inf], [1000.0] * 2),
+        ("ellipsoid", 9): ([1000.0, np.inf], [500.0, np.inf]),
+    }
+    cells = (
+        tables.cell(problem, name, own, dim=dim)
+        for (problem, dim), both in ends.items()
+        for name, own in zip(("bernoulli_ingo", "ga"), both, strict=True)
+    )
+    tables.write(tmp_path / "tables", "figure_3", *cells)
+    folder = tmp_path / "tables" / "figure_3"
+    summaries.main([str(folder), "--to", str(folder)])
+    assert headlines.discrete(study) == (
+        "**Discrete problems.** Discrete INGO finds the optimum at no size in all runs, in 0 of 2 "
+        "at d = 100, in 1 of 2 at d = 500, in 1 of 2 at d = 9; pymoo's GA finds it at d = 100 and "
+        "500, with 1003 times fewer evaluations per success."
+    )
+
+
 def test_findings_name_the_verdicts_where_their_claims_differ(kept):
     verdicts = kept.claims.set_index("id")["verdict"]
     for group, texts in findings.findings(kept).items():
@@ -695,6 +773,43 @@ def test_what_is_said_of_the_theorems_are_their_numbers(tmp_path):
     )
     assert theory.constants(study) == (
         "INGO has 3 constants, CMA-ES 2; of these the user sets 2 and 1, and formulas the others."
+    )
+
+
+@pytest.mark.parametrize(
+    ("exceeded", "verb"),
+    [((), "stays below"), ((0, 7.5), "exceeds"), ((3, 31.0), "exceeds")],
+)
+def test_a_bound_is_exceeded_where_the_whole_interval_of_the_regret_is(tmp_path, exceeded, verb):
+    """That of Theorem 5 by the first, whose mean is 8 at the start, and of Theorem 4 by the other,
+    of which the other bound is none; by how much they are apart is told at the end.
+    """
+    regret = pd.DataFrame(
+        {
+            "problem": "p", "algorithm": ["single"] * 2 + ["batch"] * 2, "iterations": [1, 9] * 2,
+            "regret": [8.0, 2.0, 9.0, 1.0], "regret_low": [6.0, 1.0, 7.0, 0.5],
+            "theorem_4": [100.0, 100.0, 50.0, 30.0], "theorem_5": [7.0, 8.0, np.nan, np.nan],
+        }
+    )  # fmt: skip
+    if exceeded:
+        row, low = exceeded
+        regret.loc[row, "regret_low"] = low
+    gap = {"condition": [1000, 1, 100, 10], "dim": 4, "bound": 2.0,
+           "measured": [99.0, 1.0, 30.0, 3.0], "measured_low": [90.0, 0.9, 20.0, 1.9]}  # fmt: skip
+    study = theory_of(tmp_path, regret=regret, gap=gap)
+    assert headlines.theory(study) == (
+        f"**Theory.** The regret {verb} the bounds of Theorems 4 and 5, by a factor of 4 to 30 at "
+        "the end; the lemma behind Theorem 5 fails at d = 4 from a condition number of Σ of 100 on."
+    )
+
+
+def test_a_lemma_that_held_is_said_to_have_held(tmp_path):
+    regret = {"problem": "p", "algorithm": "batch", "iterations": [9], "regret": 1.0,
+              "regret_low": 0.5, "theorem_4": 5.0, "theorem_5": np.nan}  # fmt: skip
+    gap = {"condition": [1], "dim": 4, "bound": 2.0, "measured": 3.0, "measured_low": 1.9}
+    study = theory_of(tmp_path, regret=regret, gap=gap)
+    assert headlines.theory(study).endswith(
+        "the lemma behind Theorem 5 held at every condition number."
     )
 
 
