@@ -1032,6 +1032,41 @@ def test_costs_are_those_of_the_kept_runs_and_of_all_their_budgets(tmp_path):
     assert "The environment takes 900 MB, a clone 60 MB." in said
 
 
+@pytest.mark.parametrize(
+    ("hours", "said"),
+    [(0.001, "1 min"), (0.5, "30 min"), (1.0, "1 h"), (47.0, "47 h"), (48.0, "2 days")],
+)
+def test_wall_times_have_the_unit_that_fits(hours, said):
+    assert cost.duration(hours) == said
+
+
+def test_sizes_that_are_not_known_are_left_empty_and_small_ones_are_a_megabyte():
+    assert [cost.megabytes(size) for size in (None, 1e3, 2.6e6)] == ["", "1 MB", "3 MB"]
+    measured = {"seconds": 7200, "core_seconds": 3600, "bytes": 0}
+    assert cost._measured("test", measured) == ["`make test`", "the test suite", "1", "2 h", ""]
+
+
+def test_runs_of_one_day_have_one_date(tmp_path):
+    (tmp_path / footprint.NAME).write_text(
+        '{"environment": 1, "clone": 1, "runs": ["2021-02-03", "2021-02-03"]}'
+    )
+    assert "on one core each (2021-02-03)." in cost.about(tmp_path, tmp_path / "ledger.jsonl")
+
+
+def test_a_target_is_timed_by_the_clock_and_by_the_processor(tmp_path, monkeypatch):
+    """And of results only its own are measured."""
+    for folder, content in (("quick", "7 bytes"), ("others", "a few more")):
+        (tmp_path / "results" / folder).mkdir(parents=True)
+        (tmp_path / "results" / folder / "file").write_text(content)
+    clock, processor, called = iter((100.0, 160.4)), iter((5.0, 95.6)), []
+    monkeypatch.setattr(footprint, "ROOT", tmp_path)
+    monkeypatch.setattr(footprint, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(footprint, "cpu_seconds", lambda: next(processor))
+    monkeypatch.setattr(footprint.subprocess, "run", lambda words, **_: called.append(words))
+    assert footprint.timed("quick") == {"seconds": 60, "core_seconds": 91, "bytes": 7}
+    assert called == [["make", "quick"]]
+
+
 def test_the_machine_is_that_of_the_ledgers_last_entry(tmp_path):
     ledger = tmp_path / "ledger.jsonl"
     assert cost.machine(ledger) == ""
