@@ -24,7 +24,7 @@ from experiments.paths import KEPT, PUBLISHED
 from experiments.publishing import archive
 from experiments.runs.record import TARGETS
 from experiments.tables import estimates
-from experiments.tables.estimates import bootstrap, wilson
+from experiments.tables.estimates import Estimate, bootstrap, wilson
 from experiments.tables.reader import Missing, Tables, method, spanned
 
 INF = np.inf
@@ -245,6 +245,12 @@ def test_a_run_that_broke_off_has_diverged_however_low_it_was(tmp_path, stop):
     assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "broken").value == 0.25
 
 
+def test_a_run_that_ends_where_it_began_has_not_diverged(tmp_path):
+    runs = tables.cell("p", "still", [INF] * 2, batch_min=[100.0, 100.5], first_batch_mean=100.0)
+    tables.write(tmp_path, "e", runs)
+    assert MEASURES["diverged"](Tables(tmp_path), "e", "p", "still").value == 0.5
+
+
 def test_a_run_whose_last_value_is_none_has_diverged(tmp_path):
     """NaN is neither above nor below the first one."""
     runs = tables.cell("p", "lost", [INF] * 4, batch_min=[1.0, np.nan, 1.0, np.nan])
@@ -419,6 +425,24 @@ def test_more_solved_counts_all_steps_of_a_method(steps):
         MEASURES["more_solved"](steps, "e", "c", "a")
 
 
+def test_more_solved_leaves_out_a_seed_that_not_all_settings_have_run(tmp_path):
+    """On the first two seeds 2 of 2 and 1 of 2; the third would be 1 of 1."""
+    tables.write(
+        tmp_path,
+        "e",
+        tables.cell("p", "a_1", [1000] * 3),
+        tables.cell("p", "a_2", [1000, INF]),
+        tables.cell("p", "b_1", [INF] * 3),
+    )
+    assert MEASURES["more_solved"](Tables(tmp_path), "e", "a", "b").value == 0.75
+
+
+def test_the_best_setting_cannot_be_chosen_on_other_seeds_where_there_is_one(tmp_path):
+    tables.write(tmp_path, "e", tables.cell("p", "a_1", [100]), tables.cell("p", "b_1", [200]))
+    with pytest.raises(Missing, match="no seeds of all settings of a and b on p"):
+        MEASURES["wins_at_best"](Tables(tmp_path), "e", "p", "a", "b")
+
+
 def test_wins_at_best_takes_the_step_that_is_best_on_the_other_seeds(steps):
     """b at one takes 3,000; a at a half 2,000, but it misses the target on the last seed, so that a
     is judged there, and at one, with its 4,000, on the others.
@@ -544,6 +568,20 @@ def part(algorithm, **bounds):
         "measure": "success_rate", "experiment": "e", "problem": "p", "algorithm": algorithm,
         **bounds,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "interval", "holds"),
+    [
+        (0.5, None, (0.5, 0.9), True),
+        (0.5, None, (0.1, 0.5), None),
+        (None, 0.5, (0.1, 0.5), True),
+        (None, 0.5, (0.5, 0.9), None),
+        (0.5, 0.5, (0.5, 0.5), True),
+    ],
+)
+def test_an_interval_that_ends_at_a_threshold_is_not_beyond_it(low, high, interval, holds):
+    assert Part("wins", {}, low, high).holds(Estimate(0.5, *interval)) is holds
 
 
 @pytest.mark.parametrize(
