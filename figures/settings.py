@@ -94,10 +94,13 @@ def _about(runs: pd.DataFrame, column: str) -> str:
             f"most runs reached {TARGET:g}, of equal ones the fastest. Runs ended by: {ends}. Not "
             "in the paper.\n\nThe best settings and their medians."
         )
-    iterations = runs.groupby("problem", sort=False)["iteration"].max()
+    longest = runs.groupby("problem", sort=False)["iteration"]
+    short = runs.loc[runs["iteration"] < longest.transform("max"), "iteration"]
+    ended = f" {len(short)} runs ended after {_range(short)} iterations, and so do their averages."
     return (
-        f"Reward averaged over the roll-outs of the first {_range(iterations)} iterations, {dots}"
-        "each method with the best interquartile mean.\n\nThe best settings and these means."
+        f"Reward averaged over the roll-outs of the first {_range(longest.max())} iterations, "
+        f"{dots}each method with the best interquartile mean.{ended if len(short) else ''}\n\n"
+        "The best settings and these means."
     )
 
 

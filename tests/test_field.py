@@ -579,8 +579,8 @@ def test_the_advice_counts_where_a_method_is_ahead_and_where_behind():
     assert chosen({"bbob_5": table, "pbo_16": bits}, sizes) == [
         "- **On real vectors, INGO rather than CMA-ES.** INGO reaches more targets than CMA-ES in "
         "1 of 4 groups and dimensions (separable at d = 5) and fewer in 0, and is not told apart "
-        "from it in 3, where it takes 2.0 to 5.0 times the evaluations to 10⁻⁸. Over all "
-        "functions, by dimension: 3.2 times.",
+        "from it in 3, where it takes 2.0 to 5.0 times the evaluations to 10⁻⁸ on what both "
+        "solve. Over all functions, by dimension: 3.2 times.",
         "- **On bit strings, Discrete INGO, 1/d rather than the (1+1)-EA.** Discrete INGO, 1/d "
         "reaches the optimum in more runs than the (1+1)-EA in 1 of 1 sizes (n = 16) and in fewer "
         "in 0, and is not told apart from it in 0.",

@@ -110,7 +110,7 @@ def test_no_number_of_a_result_stands_outside_the_blocks():
         outside = readme.block(name).sub("", outside)
     prose = re.sub(r"```.*?```|`[^`]*`|\([^)]*\)", "", outside, flags=re.DOTALL)
     numbers = set(re.findall(r"(?<![\w-])\d[\d.,]*\d|(?<![\w-])\d(?!\w)", prose))
-    assert numbers <= {"3.11", "0.01", "1", "4"}  # Python; step size of ES; figures
+    assert numbers <= {"3.11", "0.01", "1", "3", "4"}  # Python; step size of ES; figures
 
 
 def test_symbols_have_one_spelling():
@@ -744,8 +744,8 @@ def test_control_at_its_best_is_the_largest_mean_of_a_methods_settings(tmp_path)
         cell["area_batch_mean"] = [-reward for reward in own]
     tables.write(tmp_path / "tables", "control_steps", *cells)
     assert headlines._at_best(study) == (
-        " At the best of 2 and 2 settings (2 runs of 101 iterations) fast_ingo and es have 24 and "
-        "8 on Levy."
+        " At the best of 2 and 2 settings (2 runs of up to 101 iterations) fast_ingo and es have "
+        "24 and 8 on Levy."
     )
 
 
@@ -973,8 +973,8 @@ def test_cma_es_on_control_is_told_by_its_rewards_and_its_own_time(tmp_path):
     own = {"method": ["CMA-ES", "F", "CMA-ES"], "dim": [2000, 9, 9], "ratio": [0.5, 9, 0.0123]}
     pd.DataFrame(own).to_csv(tmp_path / "updates.csv", index=False)
     assert others._too_slow(study) == (
-        f"{said} Its own computing takes 1.2 % at d = 9 and 50 % at d = 2,000 of the time of its "
-        "roll-outs."
+        f"{said} CMA-ES's own computing takes 1.2 % at d = 9 and 50 % at d = 2,000 of the time of "
+        "its roll-outs."
     )
 
 

@@ -59,6 +59,7 @@ def test_a_method_has_a_colour_and_its_best_setting_is_filled(drawn):
         assert filled == best
     assert "Walk: Alpha, 2 (5); Beta, 1 (9). Stand: Alpha, 1 (20); Beta, 1 (8)." in caption
     assert "first 101 iterations, one dot per run (3 runs per setting)" in caption
+    assert "ended after" not in caption
 
 
 def test_a_run_that_was_lost_is_not_the_best():
@@ -69,6 +70,18 @@ def test_a_run_that_was_lost_is_not_the_best():
     figure, caption = settings.draw(runs, LABELS)
     plt.close(figure)
     assert "Walk: Alpha, 2 (0.5)." in caption
+
+
+def test_runs_that_stopped_early_are_counted():
+    """Their averages are over fewer iterations than those of the others."""
+    runs = pd.concat(
+        tables.cell(task, "es_1", [np.inf] * 3, area_batch_mean=-1.0) for task in ("walk", "stand")
+    )
+    runs["iteration"] = [101, 3, 101, 57, 57, 20]
+    figure, caption = settings.draw(runs, LABELS)
+    plt.close(figure)
+    assert "the first 57 to 101 iterations, one dot" in caption
+    assert " 2 runs ended after 3 to 20 iterations, and so do their averages.\n" in caption
 
 
 def test_with_best_values_the_smallest_median_is_filled_and_what_is_not_above_0_is_counted():

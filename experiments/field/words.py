@@ -353,7 +353,11 @@ def _choice(
         f"**{kind}, {advice}.** {label}{about} reaches {what} than {peer} in {more} of {of}"
         + (f" ({'; '.join(named)})" if named else "")
         + f" and {fewer_of} in {fewer}, and is not told apart from it in {equal}"
-        + (f", where it takes {_range(level)} times the evaluations to {target}" if level else "")
+        + (
+            f", where it takes {_range(level)} times the evaluations to {target} on what both solve"
+            if level
+            else ""
+        )
         + "."
         + (f" Over all functions, by dimension: {_range(ratios)} times." if ratios else "")
     )

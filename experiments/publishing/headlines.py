@@ -194,8 +194,8 @@ def _at_best(study: Study) -> str:
     ]
     return (
         f" At the best of {listed([str(tried[name]) for name in best])} settings "
-        f"({runs['seed'].nunique()} runs of {runs['iteration'].max()} iterations) {listed(names)} "
-        f"have {'; '.join(shown)}."
+        f"({runs['seed'].nunique()} runs of up to {runs['iteration'].max()} iterations) "
+        f"{listed(names)} have {'; '.join(shown)}."
     )
 
 

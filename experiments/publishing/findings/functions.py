@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,8 @@ def linear(study: Study) -> str:
     ]
     return (
         "Where INGO, INGOstep and Fast-INGO reach the target, log f falls on a line against "
-        f"evaluations, with R² = {number(min(straight), 4)} or more (median run): Fast-INGO on "
-        f"{on(cells.titles, cells.solved('fast_ingo'))}; INGO on "
+        f"evaluations, with R² = {floor(1e4 * min(straight)) / 1e4:.4f} or more (median run): "
+        f"Fast-INGO on {on(cells.titles, cells.solved('fast_ingo'))}; INGO on "
         f"{on(cells.titles, ingo)}, at a budget that was chosen to give the paper's count, and "
         f"with a budget of {number(longer.budget)} on {on(cells.titles, more)} too."
     )

@@ -128,7 +128,7 @@ def _too_slow(study: Study) -> str:
     updates = pd.read_csv(file)
     ratio = updates[updates["method"] == "CMA-ES"].set_index("dim")["ratio"].sort_index()
     shares = [f"{number(100 * share, 2)} % at d = {dim:,}" for dim, share in ratio.items()]
-    return f"{text} Its own computing takes {listed(shares)} of the time of its roll-outs."
+    return f"{text} CMA-ES's own computing takes {listed(shares)} of the time of its roll-outs."
 
 
 def _longer(study: Study) -> str:
