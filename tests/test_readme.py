@@ -550,6 +550,18 @@ def test_cma_es_fails_where_none_of_its_runs_gets_there_and_leads_where_it_takes
     )
 
 
+def test_cma_es_may_reach_the_target_wherever_ingo_does(tmp_path):
+    study = study_of(tmp_path, "figure_1", ["levy"], {"ingo": "I", "cma_es": "C"})
+    cells = tables.cell("levy", "ingo", [1000.0] * 2), tables.cell("levy", "cma_es", [2e3, np.inf])
+    tables.write(tmp_path / "tables", "figure_1", *cells)
+    folder = tmp_path / "tables" / "figure_1"
+    summaries.main([str(folder), "--to", str(folder)])
+    assert headlines.cma_es(study) == (
+        "**CMA-ES** needs fewer evaluations than INGO on no function; it reaches the target, in "
+        "one run at least, wherever INGO does in all."
+    )
+
+
 def test_a_smaller_step_is_named_only_where_the_papers_does_not_get_there(tmp_path):
     names = ("igo_1_1", "igo_1_0.5", "fast_ingo_2_1")
     study = study_of(tmp_path, "wide_starts", ["levy"], dict.fromkeys(names, "label"))

@@ -99,10 +99,9 @@ def _by_rank(study: Study) -> str:
 
 def cma_es_fails(study: Study) -> str:
     cells = Cells(study, "figure_1")
-    alone = [p for p in cells.solved("ingo") if not cells.reached(p, "cma_es")]
     return (
-        "CMA-ES, with the paper's N and without restarts, does not reach the target on "
-        f"{on(cells.titles, alone)}, where INGO does. {_last(study, 'l1_ellipsoid')} "
+        "CMA-ES, with the paper's N and without restarts, "
+        f"{headlines.cma_es_misses(cells)}. {_last(study, 'l1_ellipsoid')} "
         f"{_last(study, 'l_half_ellipsoid')}{_rotated_levy(study)}"
     )
 
