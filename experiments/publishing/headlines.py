@@ -97,7 +97,7 @@ def cma_es(study: Study) -> str:
 
 
 def cma_es_misses(cells: Cells) -> str:
-    """The functions that INGO solves in all runs and CMA-ES in none."""
+    """On which functions CMA-ES has no run at the target and INGO all: the end of a sentence."""
     alone = [p for p in cells.solved("ingo") if not cells.reached(p, "cma_es")]
     if not alone:
         return "reaches the target, in one run at least, wherever INGO does in all"

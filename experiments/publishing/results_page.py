@@ -45,8 +45,8 @@ A claim is *reproduced* if all of its parts hold, each with its whole 95 % inter
 some hold and some fail; *not reproduced* if all fail; *inconclusive* if none fails or none holds,
 and of the others the intervals are too wide to tell; *not run* if there are no runs. What can or
 may be so counts as one part, for which one case suffices; what is so overall, as one for which most
-cases suffice. A claim whose parts name a setting is judged beyond the paper's step size, start or
-budget too; others have that as a reading at most. Parts and
+cases suffice. Where the paper has one step size, start or budget, some claims are judged over
+others too, as the settings of their parts say; the rest have that as a reading at most. Parts and
 thresholds of {before} claims are those of before the full runs, after trials of one or two seeds;
 those of {reduced} were written after runs of a reduced size; of {known}, marked °, some were
 changed or added once results had been seen. [claims.yaml](../../experiments/claims/claims.yaml)
